@@ -44,7 +44,6 @@ export interface HostOptions {
   encryptionKeys: EncryptionKey[];
   fingerprintSecret: Uint8Array | null;
   /** Whether data is sealed, shared by all threads (`DataVault`). */
-  dataSealing: SharedArrayBuffer;
   lease: SharedArrayBuffer;
   /** Operations of one workspace from which on the thread reports how many it has in hand. */
   reportedBacklog: number;
@@ -94,7 +93,7 @@ export function openHostParts(
   const worker = { node_id: options.nodeId, thread: threadName(options) };
   const ring = keyRing(options.encryptionKeys.map(({ id, key }) => ({ id, key: Buffer.from(key) })));
   const secret = options.fingerprintSecret && Buffer.from(options.fingerprintSecret);
-  const vault = new DataVault(ring, options.dataSealing);
+  const vault = new DataVault(ring);
   vault.hashUnder(secret);
   const { db, relaxed } = openStorage(options, vault, log, reports);
   const lease = new LeaseCell(options.lease);

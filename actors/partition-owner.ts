@@ -1,7 +1,6 @@
 import { partitionOf } from '../storage/model/records.js';
 import { cancelsRequested } from '../storage/operations/owner-polls.js';
 import type { OwnedPartition } from '../storage/partitions/partitions.js';
-import { adoptFormerJobs } from '../storage/postgres/former-jobs.js';
 import type { Deliveries } from './deliveries/deliveries.js';
 import { type DueQueue, DueQueues } from './due-queues.js';
 import type { Listeners } from './listeners/listeners.js';
@@ -10,7 +9,7 @@ import type { Orphans } from './operations/orphans.js';
 import { Partition, type PartitionContext } from './operations/partition.js';
 import type { Settling } from './operations/settling.js';
 import type { Sweep } from './operations/sweep.js';
-import type { Owned, OwnedPartitions } from './owned-partitions.js';
+import type { OwnedPartitions } from './owned-partitions.js';
 import type { BrowserLink } from './social/browser-link.js';
 import type { Hint } from './system.js';
 
@@ -69,8 +68,7 @@ export class PartitionOwner {
     for (const due of dueQueues) {
       const one = this.#options.owned.get(due.partition);
       if (due.queue === 'delivery') void one?.deliveries.wake();
-      else if (due.queue === 'mailbox') void one?.partition.fetch();
-      else if (one) void this.#adopt(one);
+      else void one?.partition.fetch();
     }
   }
 
@@ -142,12 +140,6 @@ export class PartitionOwner {
       default:
         hint satisfies never;
     }
-  }
-
-  /** Takes what a node of the version before has stored into mailboxes, and opens those. A failure is left to the next poll. */
-  async #adopt({ partition }: Owned): Promise<void> {
-    await adoptFormerJobs(this.#options.partition.db, partition.id, partition.epoch).catch(() => {});
-    await partition.fetch();
   }
 
   /** The slow poll behind every hint that was lost: jobs that are due, looks, cancels of what runs; and behind every lost answer. */

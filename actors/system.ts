@@ -58,7 +58,7 @@ export type SubmitOutcome =
 export interface GivenCode {
   challengeId: string;
   code: string;
-  /** Under which its row is marked while it is on its way; absent from a node of the version before. */
+  /** Under which its row is marked while the code is on its way; absent where the provider itself ended the challenge. */
   mark?: string | undefined;
 }
 

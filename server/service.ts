@@ -36,19 +36,16 @@ import { type Edge, type EdgeOptions, startEdge } from './edge.js';
 import { type Front, type FrontOptions, openFront } from './front.js';
 import { type DrainSwitch, drainSwitch } from './http/drain.js';
 import { unreadyReasons } from './http/readiness.js';
-import { destinationOf } from './http/subscription-rules.js';
 import { type MetricsServer, startMetrics } from './metrics/metrics.js';
 import { nodeMeasures } from './metrics/node-measures.js';
 import { type Addresses, baseAddress } from './start/banner.js';
 import { requireBrowserSandbox } from './start/browser-sandbox.js';
 import type { Config } from './start/config.js';
-import { DataSealing } from './start/data-sealing.js';
 import { httpConnections } from './start/descriptors.js';
 import { loadEncryptionKeys, noteInstallationKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { refuseForgottenProvider, removeSandboxProxies, useSandboxProxies } from './start/first-run.js';
 import { type LaunchedDatabase, launchDatabase } from './start/launched-database.js';
 import { LIMITS } from './start/limits.js';
-import { MissingDestinations } from './start/missing-destinations.js';
 import { describedProvider, sandboxSite } from './start/provider-site.js';
 import { launchSandbox, type SandboxProcess } from './start/sandbox-process.js';
 
@@ -69,8 +66,6 @@ export interface Parts {
   announcer?: Background;
   /** How long the oldest announcement has waited. */
   untold_s?: number;
-  sealing?: DataSealing;
-  destinations?: MissingDestinations;
   overview?: Pick<Background, 'stop'>;
   sandbox?: SandboxProcess;
   /** The node's, once there is one. */
@@ -104,7 +99,6 @@ interface ActorParts {
   keys: EncryptionKey[];
   /** The installation's; null while this node cannot open it. */
   secret: Buffer | null;
-  dataSealing: SharedArrayBuffer;
   site: Site;
   callbacks: Callbacks;
   outages: Outages;
@@ -145,8 +139,6 @@ export async function startService(
   await noteInstallationKeys(db, keys, log);
   const secret = await throughOutages(() => fingerprintSecret(db, ring));
   vault.hashUnder(secret);
-  parts.sealing = new DataSealing({ db: control, vault, log });
-  await parts.sealing.start();
   const site = await throughOutages(() => providerSite(config, log, network, { db, ring }));
   const callbacks: Callbacks = {
     allowedNetworks: config.callbackAllowedNetworks ?? [],
@@ -161,7 +153,6 @@ export async function startService(
     control,
     keys,
     secret,
-    dataSealing: vault.shared,
     site,
     callbacks,
     outages,
@@ -179,7 +170,6 @@ export async function startService(
     },
   });
   parts.announcer.start();
-  const destination = secret && destinationHasher(secret);
   const { allowedNetworks, allowedEndpoints, ports, dnsServers } = callbacks;
   const callbackPolicy = { allowedNetworks, allowedEndpoints, ports, resolve: callbackResolver(dnsServers) };
   const edgeOptions: EdgeOptions = {
@@ -197,7 +187,7 @@ export async function startService(
         ofWorkspace: config.workspaceSubscriptions,
         ofDestination: config.destinationSubscriptions,
       },
-      destination,
+      destination: secret && destinationHasher(secret),
       verifier:
         config.callbackVerification === 'required'
           ? new CallbackVerifier({ policy: callbackPolicy, ca: callbacks.ca })
@@ -218,7 +208,7 @@ export async function startService(
   };
   const edge = await startEdge(edgeOptions, front);
   parts.edge = edge;
-  startBackground(config, log, parts, { db, control, destination });
+  startBackground(config, log, parts, { db, control });
   return {
     addresses: {
       url: baseAddress(config.host, edge.port),
@@ -234,7 +224,7 @@ function startBackground(
   config: Config,
   log: Logger,
   parts: Parts,
-  { db, control, destination }: Pick<ActorParts, 'db' | 'control'> & { destination: DestinationHasher | null },
+  { db, control }: Pick<ActorParts, 'db' | 'control'>,
 ): void {
   parts.upkeep = [
     new Removals({ db, log }),
@@ -250,18 +240,12 @@ function startBackground(
     auditUpkeep({ db, log }),
   ];
   for (const one of parts.upkeep) one.start();
-  if (!destination) return;
-  const hash = (workspaceId: string, callbackUrl: string) => destination(workspaceId, destinationOf(callbackUrl));
-  parts.destinations = new MissingDestinations({ db, log, hash });
-  parts.destinations.start();
 }
 
 /** Bytes; null: a workspace may store any. */
 function storedBound({ workspaceLimits: { stored_mib } }: Config): number | null {
   return stored_mib && stored_mib * 2 ** 20;
 }
-
-type DestinationHasher = ReturnType<typeof destinationHasher>;
 
 /**
  * Takes both ports before anything is started: one that is in use fails the start at once. Until the node runs, `/readyz` and every
@@ -318,8 +302,6 @@ export async function stopService(parts: Parts, log: Logger): Promise<void> {
   await Promise.all((parts.upkeep ?? []).map((one) => one.stop()));
   await parts.announcer?.stop();
   await parts.overview?.stop();
-  await parts.destinations?.stop();
-  await parts.sealing?.stop();
   await parts.control?.close();
   await parts.db?.close();
   await parts.launched?.stop();
@@ -433,7 +415,7 @@ async function startActors(
   config: Config,
   log: Logger,
   parts: Parts,
-  { db, control, keys, secret, dataSealing, site, callbacks, outages, overview, pools }: ActorParts,
+  { db, control, keys, secret, site, callbacks, outages, overview, pools }: ActorParts,
 ): Promise<Node> {
   if (!parts.database) throw new Error('the database has not started');
   const node = openNode({
@@ -442,7 +424,6 @@ async function startActors(
     databaseUrl: parts.database.url,
     encryptionKeys: keys,
     fingerprintSecret: secret,
-    dataSealing,
     workspaceOperations: config.workspaceOperations,
     storedBound: storedBound(config),
     actorThreads: config.actorThreads,

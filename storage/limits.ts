@@ -155,11 +155,6 @@ export const LIMITS = {
   /** Rows that a re-encryption reads at a time; it goes on until none is left. */
   reencrypt_page_rows: 50,
 
-  /** Subscriptions without the hash of their destination that a start takes at a time, the pause behind each page, and behind a failure. */
-  destination_rows: 200,
-  destination_pause_ms: 100,
-  destination_retry_ms: 5_000,
-
   /** How long a migration waits for a lock, during which all later statements on that table wait behind it; then it lets them by and tries again. */
   migration_lock_ms: 2_000,
   /** How long a migration tries; then the start fails. */

@@ -24,7 +24,7 @@ create table api_key (
   last_used_at timestamp with time zone,
   revoked_at timestamp with time zone,
   networks text[],
-  prefix text,
+  prefix text not null,
   last_used_from text,
   constraint api_key_pkey PRIMARY KEY (id),
   constraint api_key_key_hash_key UNIQUE (key_hash),
@@ -118,14 +118,14 @@ create table connection (
   deleted_at timestamp with time zone,
   cancel_through uuid,
   health_reason text,
-  health_since timestamp with time zone default now(),
+  health_since timestamp with time zone not null default now(),
   constraint connection_pkey PRIMARY KEY (id),
   constraint connection_proxy_id_fkey FOREIGN KEY (proxy_id) REFERENCES regional_proxy(id) ON DELETE SET NULL,
   constraint connection_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE,
   constraint connection_check CHECK (((provider <> 'social'::text) OR ((username IS NOT NULL) AND (password_sealed IS NOT NULL) AND (region IS NOT NULL)))),
-  constraint connection_check2 CHECK (((provider <> 'social'::text) OR (health <> 'ready'::text) OR (session_sealed IS NOT NULL))),
+  constraint connection_check1 CHECK (((provider <> 'social'::text) OR (health <> 'ready'::text) OR (session_sealed IS NOT NULL))),
   constraint connection_health_check CHECK ((health = ANY (ARRAY['ready'::text, 'needs_login'::text, 'invalid'::text]))),
-  constraint connection_is_simulated CHECK (((provider <> 'simulated'::text) OR ((actor_id IS NOT NULL) AND (username IS NULL)))) NOT VALID,
+  constraint connection_is_simulated CHECK (((provider <> 'simulated'::text) OR ((actor_id IS NOT NULL) AND (username IS NULL)))),
   constraint connection_provider_check CHECK ((provider = ANY (ARRAY['social'::text, 'simulated'::text]))),
   constraint connection_recruiter_health_check CHECK ((recruiter_health = ANY (ARRAY['not_verified'::text, 'ready'::text, 'needs_switch'::text])))
 );
@@ -211,7 +211,7 @@ create table delivery_attempt (
   constraint delivery_attempt_delivery_id_sequence_key UNIQUE (delivery_id, sequence),
   constraint delivery_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES delivery(id) ON DELETE CASCADE,
   constraint delivery_attempt_outcome_check CHECK ((outcome = ANY (ARRAY['sending'::text, 'delivered'::text, 'failed'::text, 'canceled'::text, 'abandoned'::text])))
-);
+) with (fillfactor=60);
 
 create table erased_deliveries (
   subscription_id uuid not null,
@@ -253,7 +253,7 @@ create table event (
   constraint event_pkey PRIMARY KEY (id),
   constraint event_connection_id_provider_event_id_key UNIQUE (connection_id, provider_event_id),
   constraint event_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
-  constraint event_has_data CHECK ((num_nonnulls(data, data_sealed) = 1)) NOT VALID
+  constraint event_has_data CHECK ((num_nonnulls(data, data_sealed) = 1))
 );
 CREATE INDEX event_by_connection ON public.event USING btree (connection_id, id);
 CREATE INDEX event_conversation ON public.event USING btree (connection_id, conversation_hash, id) WHERE (conversation_hash IS NOT NULL);
@@ -265,7 +265,7 @@ create table event_list (
   id_floor uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
   constraint event_list_pkey PRIMARY KEY (connection_id),
   constraint event_list_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE
-);
+) with (fillfactor=50);
 
 create table event_position (
   connection_id uuid not null,
@@ -361,9 +361,6 @@ create table node (
   started_at timestamp with time zone not null default now(),
   heartbeat_at timestamp with time zone not null default now(),
   backlog jsonb not null default '{}'::jsonb,
-  reads_sealed boolean not null default false,
-  mailboxes boolean not null default false,
-  workspace_subscriptions boolean not null default false,
   constraint node_pkey PRIMARY KEY (id)
 );
 
@@ -399,22 +396,22 @@ create table operation (
   looked_at timestamp with time zone,
   constraint operation_pkey PRIMARY KEY (id),
   constraint operation_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
-  constraint operation_check1 CHECK (((status = 'waiting_user'::text) = (challenge IS NOT NULL))),
-  constraint operation_check2 CHECK (((status <> ALL (ARRAY['running'::text, 'waiting_user'::text])) OR (epoch IS NOT NULL))),
-  constraint operation_check3 CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
-  constraint operation_has_evidence CHECK (((evidence IS NULL) OR (status = 'outcome_unknown'::text))) NOT VALID,
+  constraint operation_check CHECK (((status = 'waiting_user'::text) = (challenge IS NOT NULL))),
+  constraint operation_check1 CHECK (((status <> ALL (ARRAY['running'::text, 'waiting_user'::text])) OR (epoch IS NOT NULL))),
+  constraint operation_check2 CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
+  constraint operation_has_evidence CHECK (((evidence IS NULL) OR (status = 'outcome_unknown'::text))),
   constraint operation_has_input CHECK ((num_nonnulls(input, input_sealed) =
 CASE
     WHEN (input_erased_at IS NULL) THEN 1
     ELSE 0
-END)) NOT VALID,
+END)),
   constraint operation_has_result CHECK (((status <> 'succeeded'::text) OR (num_nonnulls(result, result_sealed) =
 CASE
     WHEN (result_erased_at IS NULL) THEN 1
     ELSE 0
-END))) NOT VALID,
+END))),
   constraint operation_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'waiting_user'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text, 'skipped'::text, 'outcome_unknown'::text])))
-);
+) with (fillfactor=30);
 CREATE INDEX operation_by_connection ON public.operation USING btree (connection_id, id);
 CREATE INDEX operation_by_workspace ON public.operation USING btree (workspace_id, id);
 CREATE UNIQUE INDEX operation_idempotency ON public.operation USING btree (workspace_id, idempotency_key);
@@ -427,7 +424,7 @@ create table operation_file (
   operation_id uuid not null,
   attempt_id uuid not null,
   part integer not null,
-  bytes bytea not null,
+  bytes bytea storage external not null,
   sealed boolean not null default false,
   constraint operation_file_pkey PRIMARY KEY (operation_id, attempt_id, part),
   constraint operation_file_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE,
@@ -549,13 +546,6 @@ create table retention_turn (
   constraint retention_turn_id_check CHECK (id)
 );
 
-create table running_operation (
-  connection_id uuid not null,
-  operation_id uuid not null,
-  partition smallint not null,
-  constraint running_operation_pkey PRIMARY KEY (connection_id)
-);
-
 create table schema_migration (
   name text not null,
   sha256 text not null,
@@ -598,8 +588,6 @@ create table subscription (
   callback_url text,
   active boolean not null,
   secret_sealed bytea,
-  previous_secret_sealed bytea,
-  previous_valid_until timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   delivery_count bigint not null default 0,
   destination bytea,
@@ -614,16 +602,16 @@ create table subscription (
   awaits_ready boolean not null default false,
   constraint subscription_pkey PRIMARY KEY (id),
   constraint subscription_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES connection(id) ON DELETE CASCADE,
-  constraint subscription_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES subscription(id) NOT VALID,
-  constraint subscription_awaits_ready CHECK (((NOT awaits_ready) OR (parent_id IS NOT NULL))) NOT VALID,
+  constraint subscription_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES subscription(id),
+  constraint subscription_awaits_ready CHECK (((NOT awaits_ready) OR (parent_id IS NOT NULL))),
   constraint subscription_event_types_check CHECK ((cardinality(event_types) > 0)),
   constraint subscription_has_callback_url CHECK ((num_nonnulls(callback_url, callback_url_sealed) =
 CASE
     WHEN (parent_id IS NULL) THEN 1
     ELSE 0
-END)) NOT VALID,
-  constraint subscription_has_secret CHECK (((secret_sealed IS NULL) = (parent_id IS NOT NULL))) NOT VALID,
-  constraint subscription_is_owned CHECK ((((connection_id IS NULL) = (partition IS NULL)) AND ((connection_id IS NOT NULL) OR (parent_id IS NULL)))) NOT VALID
+END)),
+  constraint subscription_has_secret CHECK (((secret_sealed IS NULL) = (parent_id IS NOT NULL))),
+  constraint subscription_is_owned CHECK ((((connection_id IS NULL) = (partition IS NULL)) AND ((connection_id IS NOT NULL) OR (parent_id IS NULL))))
 );
 CREATE INDEX subscription_active_destination ON public.subscription USING btree (workspace_id, destination) WHERE (active AND (parent_id IS NULL));
 CREATE INDEX subscription_by_connection ON public.subscription USING btree (connection_id, created_at, id);
@@ -636,12 +624,10 @@ CREATE UNIQUE INDEX subscription_member ON public.subscription USING btree (pare
 CREATE INDEX subscription_of_workspace ON public.subscription USING btree (workspace_id) WHERE (connection_id IS NULL);
 CREATE INDEX subscription_told ON public.subscription USING btree (connection_id) WHERE (active AND (event_types && '{operation.finished,delivery.exhausted}'::text[]));
 CREATE INDEX subscription_unsettled ON public.subscription USING btree (id) WHERE (settled_at IS NOT NULL);
-CREATE INDEX subscription_without_destination ON public.subscription USING btree (id) WHERE (destination IS NULL);
 CREATE TRIGGER note_hold BEFORE UPDATE OF on_hold ON public.subscription FOR EACH ROW WHEN ((new.on_hold IS DISTINCT FROM old.on_hold)) EXECUTE FUNCTION note_hold();
 CREATE TRIGGER subscription_added AFTER INSERT ON public.subscription REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_new_subscriptions();
 CREATE TRIGGER subscription_deleted AFTER UPDATE OF deleted_at ON public.subscription FOR EACH ROW WHEN (((old.deleted_at IS NULL) AND (new.deleted_at IS NOT NULL))) EXECUTE FUNCTION count_deleted_subscription();
 CREATE TRIGGER subscription_gone AFTER DELETE ON public.subscription REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_gone_subscriptions();
-CREATE TRIGGER subscription_rotated AFTER UPDATE OF previous_secret_sealed ON public.subscription FOR EACH ROW WHEN ((new.previous_secret_sealed = old.secret_sealed)) EXECUTE FUNCTION keep_former_secret();
 
 create table subscription_count (
   workspace_id uuid not null,
@@ -654,7 +640,7 @@ create table unknown_outcome (
   operation_id uuid not null,
   partition smallint not null,
   since timestamp with time zone not null default now(),
-  workspace_id uuid,
+  workspace_id uuid not null,
   constraint unknown_outcome_pkey PRIMARY KEY (operation_id),
   constraint unknown_outcome_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE
 );
@@ -665,7 +651,7 @@ create table waiting_operation (
   operation_id uuid not null,
   workspace_id uuid not null,
   since timestamp with time zone not null default now(),
-  connection_id uuid,
+  connection_id uuid not null,
   constraint waiting_operation_pkey PRIMARY KEY (operation_id),
   constraint waiting_operation_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES operation(id) ON DELETE CASCADE
 );
@@ -698,7 +684,7 @@ create table workspace_rate (
   share double precision not null,
   noted_at timestamp with time zone not null default now(),
   constraint workspace_rate_pkey PRIMARY KEY (workspace_id, rate, node_id)
-);
+) with (fillfactor=50);
 
 create table workspace_stored (
   workspace_id uuid not null,
@@ -707,7 +693,7 @@ create table workspace_stored (
   measured_at timestamp with time zone,
   constraint workspace_stored_pkey PRIMARY KEY (workspace_id),
   constraint workspace_stored_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE
-);
+) with (fillfactor=50);
 
 create view audit.part as
  SELECT replace(substr((c.relname)::text, 7), '_'::text, '-'::text) AS name,
@@ -833,16 +819,6 @@ begin
     jsonb_build_object('health', new.health, 'previous_health', null, 'reason', new.health_reason, 'state_revision', new.state_revision)
   where new.health = 'ready' and exists (
     select from subscription s where s.connection_id = new.id and s.active and 'connection.ready' = any(s.event_types));
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.keep_former_secret()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into former_secret (subscription_id, secret_sealed, valid_until)
-  values (new.id, new.previous_secret_sealed, new.previous_valid_until);
   return null;
 end $function$;
 

@@ -21,7 +21,6 @@ export interface NodeOptions {
   encryptionKeys: EncryptionKey[];
   fingerprintSecret: Buffer | null;
   /** Whether data is sealed: `DataVault.shared` of the main thread. */
-  dataSealing: SharedArrayBuffer;
   /** Operations of one workspace that may be accepted and not ended, over all nodes. */
   workspaceOperations: number;
   /** Bytes that the operations of a workspace without a limit of its own may take; null: any. */
@@ -47,8 +46,7 @@ export interface NodeOptions {
 
 /** What actor thread number `index` of this node is started with. */
 export function hostOptions(options: NodeOptions, nodeId: string, lease: LeaseCell, index: number): HostOptions {
-  const { databaseUrl, encryptionKeys, fingerprintSecret, dataSealing, actorThreads, browserThreads, browser } =
-    options;
+  const { databaseUrl, encryptionKeys, fingerprintSecret, actorThreads, browserThreads, browser } = options;
   const { workspaceOperations, deliveries, logOptions } = options;
   return {
     index,
@@ -57,7 +55,6 @@ export function hostOptions(options: NodeOptions, nodeId: string, lease: LeaseCe
     databaseConnections: connectionsPerThread(actorThreads),
     encryptionKeys,
     fingerprintSecret,
-    dataSealing,
     lease: lease.shared,
     reportedBacklog: Math.ceil(workspaceOperations * LIMITS.reported_backlog_share),
     storedBound: options.storedBound,

@@ -39,8 +39,6 @@ export interface RunRecord {
   commit: string;
   nodes: number;
   started_at: number;
-  /** Until then a node of a former version may have run, which stores less. */
-  former_until?: number;
   /** The last fault was undone. */
   calm_at: number;
   /** The rows were read. */

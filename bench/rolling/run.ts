@@ -86,7 +86,6 @@ export async function runRolling(
   });
   await delay(LIMITS.lead_ms, undefined, { signal: abort });
   await roll.to({ name: 'new key opens', program: PROGRAM, keys: `${keys.former},${keys.next}` }, former !== PROGRAM);
-  const former_until = former === PROGRAM ? started_at : Date.now();
   await roll.to({ name: 'new key seals', program: PROGRAM, keys: `${keys.next},${keys.former}` });
   const rotated = await rotate(world, `${keys.next},${keys.former}`);
   say(`${rotated.resealed} values sealed anew, ${rotated.underFormer} under the former key`);
@@ -102,7 +101,6 @@ export async function runRolling(
     commit,
     nodes: options.nodes,
     started_at,
-    former_until,
     calm_at,
     read_at: Date.now(),
     faults: [],

@@ -26,7 +26,7 @@ export async function giveCode(
   const standing = () => answerStanding(db, operationId, challengeId, mark);
   const waits = new Backoff({ first_ms: LIMITS.code_look_ms, cap_ms: LIMITS.code_hint_ms });
   for (const begun = performance.now(); performance.now() - begun < LIMITS.code_taken_ms; ) {
-    system.hint({ ...hint, mark: mark.at });
+    system.hint({ ...hint, mark });
     await delay(waits.next_ms());
     const now = await standing();
     if (now !== 'waiting') return now === 'taken' ? 'taken' : 'refused';

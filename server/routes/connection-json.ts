@@ -25,8 +25,8 @@ export interface ConnectionJson {
    * `error_code` of the operation that found it out; null when it is not known.
    */
   health_reason: string | null;
-  /** Since when it has it; null when it is not known. */
-  health_since: Timestamp | null;
+  /** Since when it has it. */
+  health_since: Timestamp;
   /** When it was created. */
   created_at: Timestamp;
   /** Names of the capabilities that can be submitted on it. */
@@ -82,7 +82,7 @@ export function connectionJson(row: ConnectionView): ConnectionJson {
     external_actor: { kind: row.actor_kind, id: row.actor_id },
     health: row.health,
     health_reason: row.health_reason,
-    health_since: row.health_since?.toISOString() ?? null,
+    health_since: row.health_since.toISOString(),
     created_at: row.created_at.toISOString(),
     capabilities: NAMES,
     state_revision: row.state_revision,

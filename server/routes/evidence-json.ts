@@ -18,7 +18,7 @@ export interface EvidenceJson {
    * came in time. `upstream_error`: the status of the answer proves nothing, as any 5xx. `parsing_error`: the answer is
    * unfamiliar. `browser_unavailable`: the browser was lost or stopped. `session_fenced`: the session was replaced or given up
    * meanwhile. `deadline_exceeded`: the running time was over. `worker_lost`: the thread or node that ran it was lost, and
-   * another settled it. `internal_error`: the service failed. Null of what a node of the version before ended.
+   * another settled it. `internal_error`: the service failed. Null where nobody is left who could tell.
    */
   fault: EvidenceFault | null;
   /** Who let the write go. */

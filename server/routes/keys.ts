@@ -22,8 +22,8 @@ export interface KeyJson {
   id: Uuid;
   /** What people call it; null when it has no name. */
   name: string | null;
-  /** How it begins, by which people tell it; null of keys from before there was that. */
-  prefix: string | null;
+  /** How it begins, by which people tell it. */
+  prefix: string;
   /** What may be done with it. */
   scopes: Scope[];
   /** Networks from which it may be used; null: from anywhere. */

@@ -53,7 +53,7 @@ async function patch(call: Call<SubscriptionRow, SubscriptionPatchInput, undefin
     if (locked.active === body.active) return null;
     const recorded = () => call.audit.record(tx, [['subscription', resource.id]], { details: { active: body.active } });
     const { connection_id: id, partition } = resource;
-    // It may have been active when it was read, without a proof from before these were wanted.
+    // It may have been active when it was read, made while no proof was wanted.
     if (body.active && subscriptions.verifier && !locked.verified) throw new HttpError('callback_not_verified');
     if (body.active && locked.health !== 'ready') throw new HttpError('connection_not_ready');
     // What is still to be canceled would be sent otherwise.

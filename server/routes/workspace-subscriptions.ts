@@ -8,7 +8,6 @@ import {
   insertWorkspaceSubscription,
   proveWorkspaceSubscription,
   roomForWorkspaceSubscription,
-  sendsWithoutMembers,
 } from '../../storage/deliveries/workspace-subscriptions.js';
 import { HttpError } from '../../storage/model/errors.js';
 import type { ListPlace } from '../../storage/postgres/list-place.js';
@@ -51,7 +50,6 @@ async function list({ db, key, query }: Call<undefined, undefined, WorkspaceSubs
 async function create(call: Call<undefined, NewSubscriptionInput, undefined>): Promise<Answer> {
   const { db, key, body, audit } = call;
   const { workspace_id: workspaceId } = key;
-  if (await sendsWithoutMembers(db)) throw new HttpError('unavailable', 'a node of the version before is running');
   const { subscription, secret, bounds } = await prepared(call);
   const { id, destination } = subscription;
   await withRoomForProof(call, async () => {

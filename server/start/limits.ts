@@ -31,9 +31,4 @@ export const LIMITS = {
   http_connections_unknown: 10_000,
   /** Descriptors left for what opens after the edge (connections to the database, pipes of browsers): past it HTTP connections are few. */
   spare_descriptors: 64,
-
-  /** A node of a former version that has been without a heartbeat for so long is taken for gone: data is sealed from then on. */
-  former_node_ms: 60_000,
-  /** How often it is looked whether one is left. */
-  former_node_check_ms: 10_000,
 } as const;

@@ -8,9 +8,9 @@ import { type AuditRow, ENTRY_COLUMNS } from './entries.js';
 /*
  * The audit log in parts by month (HTTP-30), which an operator can write into files and drop. The tables are partitions of `audit.entry`:
  *
- *     first │ 2027-01 │ 2027-02 │ 2027-03 │ …      and `rest`, for a month whose part is missing
+ *     2027-01 │ 2027-02 │ 2027-03 │ …      and `rest`, for a month whose part is missing
  *
- * `first` is what a log had before it was in parts. Parts are made by `audit.make_parts()`, at each start and by each node, two months before they
+ * Parts are made by `audit.make_parts()`, at each start and by each node, two months before they
  * are needed; one that cannot be made refuses no entry.
  */
 
@@ -23,7 +23,7 @@ export interface AuditArchive {
 
 export interface AuditPart {
   name: string;
-  /** Its entries are from then on; null: without a bound. */
+  /** Its entries are from then on; null of `rest`. */
   since: Date | null;
   /** And before that. */
   until: Date | null;

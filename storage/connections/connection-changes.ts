@@ -2,7 +2,7 @@ import pg from 'pg';
 import { LIMITS } from '../limits.js';
 import type { Provider } from '../model/records.js';
 import { type Sql, violatedConstraint } from '../postgres/database.js';
-import { isRunning } from '../postgres/is-running.js';
+import { isRunning } from '../postgres/mailbox-jobs.js';
 import { EVERY_OPERATION } from './stopping.js';
 
 /**

@@ -4,9 +4,9 @@ import { isBehind, type ListPlace, placeOfRow } from '../postgres/list-place.js'
 
 /** A connection with the fields of its regional proxies that an answer shows (contract: "Connection"). */
 export interface ConnectionView extends ConnectionRow {
-  /** Why it has its health, and since when; null in rows of a former version. */
+  /** Why it has its health, where that is known, and since when. */
   health_reason: string | null;
-  health_since: Date | null;
+  health_since: Date;
   /** An active proxy exists for its region. */
   proxy_configured: boolean;
   pinned_region: string | null;

@@ -33,9 +33,9 @@ export interface GapRow {
   closed_at: Date | null;
 }
 
-/** Follows from the gaps, not from what a listener stored: former versions stored `gap_open`, and the gap may be closed since. */
+/** An open gap says more than what the listener stored last. */
 const CONTINUITY = `case when ${findsRow('from listener_gap g where g.connection_id = c.id and g.closed_at is null')} then 'gap_open'
-       when l.continuity_status = 'gap_open' then 'unknown' else l.continuity_status end`;
+       else l.continuity_status end`;
 
 /** The stream of this connection; undefined when the connection is gone. A heartbeat older than `stale_ms` is of a listener that is gone. */
 export async function findListener(sql: Sql, connectionId: string, stale_ms: number): Promise<ListenerRow | undefined> {

@@ -5,7 +5,7 @@ import { findsRow } from '../postgres/finds-row.js';
 import { type RecordedEvent, recordEvents } from './events-record.js';
 
 /**
- * What the service itself has to tell (EVT-20): triggers note it in the transaction that makes it true (0026_announcements.sql), and here
+ * What the service itself has to tell (EVT-20): triggers note it in the transaction that makes it true (`announcement` in 0001_schema.sql), and here
  * it becomes an event with its deliveries.
  *
  * I1. An announcement goes in the transaction that records its event: each becomes one event, whoever is killed when.

@@ -111,7 +111,7 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
  * disconnect. Counting its deliveries locks a subscription, and asks it again: a deactivation or a disconnect either comes first and gets no
  * delivery, or comes after and cancels it. No call mixes what the service tells with what a provider sends.
  *
- * Events and deliveries get gapless ranks, the newest the count of its list (0004_list_positions.sql). Recorders of one
+ * Events and deliveries get gapless ranks, the newest the count of its list (`event_list` in 0001_schema.sql). Recorders of one
  * connection take turns from `counted` to their commit, so ranks become visible in their order, which is that of the ids as well (EVT-26): where
  * another one came first whose ids are above, the events of the connection are taken back, and recorded with new ids above those.
  */

@@ -2,7 +2,7 @@ import type { Sql } from '../postgres/database.js';
 
 /**
  * The secrets that sign the callbacks of a subscription (EVT-12): its own, and each earlier one until its `valid_until`. A rotation
- * writes the subscription; a trigger keeps what it replaced in `former_secret`, also when a node of a former version rotates.
+ * keeps what it replaces in `former_secret`.
  */
 
 /** The earlier secrets of the subscription `id` that sign now, an SQL expression: the newest first. Index: former_secret_by_subscription. */
@@ -37,16 +37,19 @@ export async function rotateSecret(
   secretSealed: Buffer,
   { secret_overlap_hours, former_secrets }: RotationBounds,
 ): Promise<Date | undefined> {
-  const [row] = await tx.query<{ previous_valid_until: Date }>(
+  const [row] = await tx.query<{ valid_until: Date }>(
     'rotateSecret',
     `with over as (
        delete from former_secret where subscription_id = $1 and valid_until <= now()
+     ), held as materialized (
+       select id, secret_sealed from subscription
+       where id = $1 and (select count(*) from former_secret where subscription_id = $1 and valid_until > now()) < $4 for no key update
+     ), rotated as (
+       update subscription s set secret_sealed = $2 from held h where s.id = h.id
      )
-     update subscription set previous_secret_sealed = secret_sealed, secret_sealed = $2,
-       previous_valid_until = now() + $3 * interval '1 hour'
-     where id = $1 and (select count(*) from former_secret where subscription_id = $1 and valid_until > now()) < $4
-     returning previous_valid_until`,
+     insert into former_secret (subscription_id, secret_sealed, valid_until)
+     select id, secret_sealed, now() + $3 * interval '1 hour' from held returning valid_until`,
     [id, secretSealed, secret_overlap_hours, former_secrets],
   );
-  return row?.previous_valid_until;
+  return row?.valid_until;
 }

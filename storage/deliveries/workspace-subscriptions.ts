@@ -35,15 +35,6 @@ export interface NewWorkspaceSubscription {
 
 const BEFORE_ALL = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' } as const;
 
-/** True while a node of the version before is alive, which would send for members without an address. */
-export async function sendsWithoutMembers(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<{ former: boolean }>(
-    'sendsWithoutMembers',
-    `select exists (select from node where not workspace_subscriptions and heartbeat_at > now() - interval '1 minute') as former`,
-  );
-  return row?.former ?? false;
-}
-
 /**
  * Whether the workspace may have one more subscription of all connections: as many as one connection may have of its own, and as many to
  * one destination. Exact until the transaction ends, which is to insert it. Index: subscription_of_workspace.

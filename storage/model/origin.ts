@@ -10,5 +10,5 @@ export interface Origin {
   sender: AuditSender | null;
 }
 
-/** Of an operation that no request is known of: a node of the version before stored it. */
+/** Of an operation that no request is known of. */
 export const UNKNOWN_ORIGIN: Origin = { requestId: null, traceparent: null, sender: null };

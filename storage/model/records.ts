@@ -76,7 +76,7 @@ export interface Attempt {
   phase: AttemptPhase;
   started_at: string;
   completed_at: string | null;
-  /** Once it passed its write boundary; not in what a former version wrote. */
+  /** Once it passed its write boundary. */
   boundary?: Boundary;
 }
 
@@ -117,7 +117,7 @@ export interface OperationRow {
   result_sealed: Buffer | null;
   error_code: string | null;
   error_details: Record<string, unknown> | null;
-  /** Only of an unknown outcome; null in what a former version ended. */
+  /** Only of an unknown outcome. */
   evidence: StoredEvidence | null;
   challenge: Challenge | null;
   cancel_requested: boolean;

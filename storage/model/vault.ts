@@ -11,7 +11,7 @@ export interface AtRest<Plain> {
  * `context` binds a value to its place (`secrets/sealing.ts`).
  */
 export interface Vault {
-  /** Text, mostly JSON, as it is to be stored: sealed, or plain while that is not begun or there is no key. */
+  /** Text, mostly JSON, as it is to be stored: sealed, or plain where there is no key. */
   store(text: string, context: string): AtRest<string>;
   /** The same of bytes: `sealed` tells which they are. */
   storeBytes(bytes: Buffer, context: string): { bytes: Buffer; sealed: boolean };
@@ -26,9 +26,6 @@ export interface Vault {
   /** By this a sealed text can be found, and not be told from any other without the installation's secret; null without it. */
   hash(text: string): Buffer | null;
 }
-
-/** In `schema_migration`, and no file: values are sealed from there on (STO-1). */
-export const DATA_SEALING_MARK = '0011_sealed_data.begun';
 
 /** For tools that store nothing of others: stores plain values, and opens no sealed one. */
 export const PLAIN_VAULT: Vault = {

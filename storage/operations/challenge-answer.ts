@@ -9,21 +9,16 @@ import type { Sql } from '../postgres/database.js';
  *      ▲               ├─ withdraw, or the mark is older than `answer_mark_ms` (its edge was lost) ─▶ open
  *      └───────────────┘
  */
-export interface AnswerMark {
-  /** When it was made, as the row holds it; the timeline holds that of each code that was taken. */
-  at: string;
-  /** How many codes were taken before by owners of the version before, which do not note whose. */
-  taken: number;
-}
 
-const TAKEN = `jsonb_array_length(jsonb_path_query_array(timeline, '$[*] ? (@.reason == "code_received" && !exists(@.mark))'))`;
+/** When the mark was made, as the row holds it; the timeline holds that of each code that was taken. */
+export type AnswerMark = string;
 
 /**
  * Marks the operation's challenge as being answered. Undefined unless it is this one, unexpired, not marked and takes a code, and
  * no cancel was requested.
  */
 export async function markAnswer(sql: Sql, operationId: string, challengeId: string): Promise<AnswerMark | undefined> {
-  const [mark] = await sql.query<AnswerMark>(
+  const [row] = await sql.query<{ mark: AnswerMark }>(
     'markAnswer',
     `update operation set updated_at = now(),
        challenge = challenge || jsonb_build_object('answered', true, 'answered_at', clock_timestamp())
@@ -32,10 +27,10 @@ export async function markAnswer(sql: Sql, operationId: string, challengeId: str
        and (challenge ->> 'expires_at')::timestamptz > now()
        and (not (challenge ->> 'answered')::boolean
          or (challenge ->> 'answered_at')::timestamptz < now() - $3 * interval '1 millisecond')
-     returning challenge ->> 'answered_at' as at, ${TAKEN} as taken`,
+     returning challenge ->> 'answered_at' as mark`,
     [operationId, challengeId, LIMITS.answer_mark_ms],
   );
-  return mark;
+  return row?.mark;
 }
 
 /** What became of an answer: `over` when the challenge ended without it. */
@@ -47,10 +42,10 @@ export async function answerStanding(
 ): Promise<'waiting' | 'taken' | 'over'> {
   const [row] = await sql.query<{ standing: 'waiting' | 'taken' | 'over' }>(
     'answerStanding',
-    `select case when ${TAKEN} > $3 or timeline @> jsonb_build_array(jsonb_build_object('mark', $4::text)) then 'taken'
+    `select case when timeline @> jsonb_build_array(jsonb_build_object('mark', $3::text)) then 'taken'
        when status = 'waiting_user' and challenge ->> 'id' = $2 then 'waiting' else 'over' end as standing
      from operation where id = $1`,
-    [operationId, challengeId, mark.taken, mark.at],
+    [operationId, challengeId, mark],
   );
   return row?.standing ?? 'over';
 }
@@ -62,7 +57,7 @@ export async function withdrawAnswer(sql: Sql, operationId: string, mark: Answer
     `update operation set challenge = (challenge || '{"answered":false}') - 'answered_at', updated_at = now()
      where id = $1 and status = 'waiting_user' and challenge ->> 'answered_at' = $2
      returning id`,
-    [operationId, mark.at],
+    [operationId, mark],
   );
   return rows.length > 0;
 }

@@ -46,8 +46,8 @@ export async function waitForUser(
 export type WaitEnd = 'code_received' | 'challenge_ended';
 
 /**
- * waiting_user → running: the code is accepted for which the row has this mark (`AnswerMark`); null, from a node of the version before
- * and where no code is asked for, stands for any. `unmarked`: that mark was taken back, or another one took its place. `not_held`: the attempt is held no longer.
+ * waiting_user → running: the code is accepted for which the row has this mark (`AnswerMark`); null, where no code is asked for, stands for
+ * any. `unmarked`: that mark was taken back, or another one took its place. `not_held`: the attempt is held no longer.
  */
 export async function resumeFromUser(
   db: Sql,

@@ -6,7 +6,6 @@ import { ATTEMPT_STEPS, acceptance, OPERATION_STEPS, transition } from '../model
 import type { OwnedPartition } from '../partitions/partitions.js';
 import { bigints, byteas, jsonbs, smallints, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
-import { insertFormerJobs } from '../postgres/former-jobs.js';
 import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf, OWN_VERSION } from '../postgres/mailbox-jobs.js';
 import { CONNECTION_FIELDS, START_STEP, type StartedOperation } from './starts.js';
 
@@ -78,7 +77,7 @@ const RUNNING_CONNECTION = CONNECTION_FIELDS.map(
 // `to_store`: each with its connection and mailbox as they were when the statement began, looked up by their keys; `epoch` is that of what
 // starts with its acceptance, because nothing stood before it: whatever else is stored meanwhile was under way at the same time and has no order
 // to it. `accepted`: by connection; `taken`: its open mailbox takes what was stored, because its job said so. All others are made due, or
-// opened where they had no job. `audited`: an entry for all that one sender had stored. `former`: for a node of the version before, which has a job an operation instead.
+// opened where they had no job. `audited`: an entry for all that one sender had stored.
 // Few rows meet few here, and the planner cannot know it: arrays are looked through faster than nested loops of tuples.
 const SUBMIT = `
   with fence as materialized (
@@ -134,8 +133,6 @@ const SUBMIT = `
     })}
   ), handed as materialized (
     select connection_id from accepted where taken union all select id from mailbox where opened
-  ), former as (
-    ${insertFormerJobs('(select t.id, t.partition, t.connection_id from to_store t where t.id = any(array(select id from stored))) s where s.connection_id <> all (array(select connection_id from handed))')}
   )
   select t.id as operation_id, t.connection_id = any(array(select connection_id from handed)) as handed, ${placeOf(ACCEPTED)} as place,
     ${OWN_VERSION} as version, t.epoch is not null as running, ${RUNNING_CONNECTION}

@@ -27,7 +27,7 @@ export interface NodeMeasures {
   draining: boolean;
 }
 
-/** As read: a node of a version before tells less. */
+/** As read: all null in the rows of a workspace, which have no measures. */
 export type ToldMeasures = { [measure in keyof NodeMeasures]: NodeMeasures[measure] | null };
 
 /** A step of a node: what happened in each workspace, and in all of them together. */

@@ -39,7 +39,7 @@ export async function renewLeases(
   return db.query<RenewedLease>(
     'renewLeases',
     `with alive as (
-       insert into node (id, reads_sealed, mailboxes, workspace_subscriptions) select $1::uuid, true, true, true where $5 on conflict (id) do update set heartbeat_at = now()
+       insert into node (id) select $1::uuid where $5 on conflict (id) do update set heartbeat_at = now()
      ), asked as (
        select * from unnest($3::smallint[], $4::bigint[]) a(id, epoch)
      ), held as materialized (

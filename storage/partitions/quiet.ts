@@ -3,9 +3,8 @@ import { hasNoJob } from '../postgres/job-table.js';
 import { QUEUE_KINDS } from '../postgres/jobs.js';
 
 /**
- * Of these partitions, those in which recovery would find nothing: no mailbox or other job, no delivery that is being sent, nothing that runs
- * at a node of the version before. Whoever has taken a partition in this transaction may rely on it, because each of these is made under the
- * partition's epoch; to others it is a hint. One step of an index each. Indexes: job_common's primary key, delivery_live.
+ * Of these partitions, those in which recovery would find nothing: no mailbox or other job, no delivery that is being sent. Whoever has taken a
+ * partition in this transaction may rely on it, because each of these is made under the partition's epoch; to others it is a hint. One step of an index each. Indexes: job_common's primary key, delivery_live.
  */
 export async function quietPartitions(sql: Sql, partitions: number[]): Promise<number[]> {
   const rows = await sql.query<{ id: number }>('quietPartitions', QUIET, [partitions]);
@@ -16,5 +15,4 @@ const QUIET = `
   select p.id from unnest($1::smallint[]) p(id)
   where ${QUEUE_KINDS.map((kind) => hasNoJob(kind, 'p.id')).join(' and ')}
     and (select d.partition from delivery d where d.partition = p.id and d.status = 'sending' order by d.partition limit 1) is null
-    and not exists (select from running_operation r where r.partition = p.id)
   order by p.id`;

@@ -6,7 +6,6 @@ import type { OperationStatus } from '../model/records.js';
 import { ATTEMPT_STEPS, isTerminal, OPERATION_STEPS } from '../model/transitions.js';
 import { pastBoundarySql } from '../model/write-boundary.js';
 import type { Sql } from '../postgres/database.js';
-import { adoptFormerJobs } from '../postgres/former-jobs.js';
 import { putBackJobs } from '../postgres/job-table.js';
 import { putBackMailboxes } from '../postgres/mailbox-jobs.js';
 import { startedOperations } from './started.js';
@@ -82,7 +81,6 @@ const RECOVER = `
 export async function recoverPartition(tx: Sql, partition: number, inHand?: string[]): Promise<Recovered> {
   const kept = inHand ?? [];
   const at = new Date().toISOString();
-  await adoptFormerJobs(tx, partition);
   const started = await startedOperations(tx, partition);
   const rows = await tx.query<EndedOperation>('recoverOperations', RECOVER, [started, kept, at, !inHand]);
   const ended = rows.filter(({ status }) => isTerminal(status));

@@ -1,7 +1,6 @@
 import { LIMITS } from '../limits.js';
 import { ATTEMPT_STEPS, OPERATION_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
-import { adoptFormerJobs } from '../postgres/former-jobs.js';
 import { jobPage } from '../postgres/job-table.js';
 import { markOf } from '../postgres/mailbox-jobs.js';
 import { LOST_WORKER } from './recovery.js';
@@ -17,8 +16,7 @@ const iso = (time: string) => `to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T
 const step = (from: string, to: string) =>
   `jsonb_build_object('from', '${from}', 'to', ${to}, 'reason', 'restored', 'at', $5::text)`;
 
-// A mailbox stands for each connection with operations that have not ended, all of them from its mark on. What a node of the version before
-// left of jobs is taken into mailboxes first.
+// A mailbox stands for each connection with operations that have not ended, all of them from its mark on.
 const SETTLE = `
   with page as materialized (
     ${jobPage('mailbox', '$1::smallint', '$2::uuid', '$3')}
@@ -60,7 +58,6 @@ export async function settleRestored(db: Sql, writes: readonly string[]): Promis
 }
 
 async function settlePartition(db: Sql, partition: number, writes: readonly string[]): Promise<number> {
-  await adoptFormerJobs(db, partition);
   let total = 0;
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {

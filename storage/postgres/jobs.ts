@@ -5,12 +5,12 @@ import { PARTITIONS } from '../model/records.js';
 /**
  * The durable queues: two pg-boss queues a partition, `mailbox-<n>` and `delivery-<n>`. The id of a job is the id of a connection with
  * operations that have not ended, or of a subscription with deliveries to make. It is deleted when nothing of it is left: the rows are the
- * history. The queues `operation-<n>` are those of the version before (`former-jobs.ts`).
+ * history.
  *
  * pg-boss owns the schema and the queues. `job-table.ts` holds the statements that work on its table: each stands under the fence of
  * a partition, or together with rows of ours, which pg-boss's API cannot.
  */
-export const QUEUE_KINDS = ['mailbox', 'operation', 'delivery'] as const;
+export const QUEUE_KINDS = ['mailbox', 'delivery'] as const;
 export type QueueKind = (typeof QUEUE_KINDS)[number];
 
 export const queueName = (queue: QueueKind, partition: number): string => `${queue}-${partition}`;

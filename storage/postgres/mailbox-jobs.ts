@@ -1,5 +1,6 @@
 import { LIMITS } from '../limits.js';
 import type { Sql } from './database.js';
+import { findsRow } from './finds-row.js';
 import { dueJobs, FETCH_ORDER, isDue, JOBS, NEVER_EXPIRES } from './job-table.js';
 import { queueName } from './jobs.js';
 
@@ -16,6 +17,12 @@ export const isMailboxOf = (partition: string, connection: string): string =>
 
 /** The lowest id that an operation of the mailbox which has not ended can have. */
 export const markOf = (data: string): string => `(${data} ->> 'from')::uuid`;
+
+/** True while an operation of this connection runs or waits for its user: it stands from the mark of its mailbox on. */
+export const isRunning = (partition: string, connection: string): string =>
+  findsRow(`
+  from ${MAILBOX} j join operation r on r.connection_id = j.id and r.id >= ${markOf('j.data')}
+  where ${isMailboxOf(partition, connection)} and r.status in ('running', 'waiting_user')`);
 
 /**
  * Makes the mailboxes of these rows due, with `mark` as the lowest id of what is new in them; one that has no job gets one, which counts as

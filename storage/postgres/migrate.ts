@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { LIMITS } from '../limits.js';
-import { DATA_SEALING_MARK } from '../model/vault.js';
 import { installQueues } from './jobs.js';
 import { ServiceClient } from './service-client.js';
 
@@ -19,6 +18,11 @@ const MIGRATION_LOCK = 7_301_846_211;
  */
 const COMPATIBLE = /^-- compatible\n/;
 
+/** A database that has this one was made by a development version before 0.1.0. */
+const BEFORE_FIRST_VERSION = '0001_foundation.sql';
+const TOO_OLD =
+  'the database was made by a development version before 0.1.0, whose data this version cannot read: give it an empty database or DATA_DIR';
+
 /** Waits for a lock this long only: a statement that waits to lock a table makes everything behind it wait as well. */
 const isLockTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '55P03';
 
@@ -27,6 +31,8 @@ export interface MigrateOptions {
   onNewer?: (names: string[]) => void;
   /** True: a database without any table of the service is left as it is, and `NoTables` is thrown. */
   existing?: boolean;
+  /** Where the migrations are; those of this version by default. */
+  folder?: string;
 }
 
 /** The database is new: no migration was ever made in it. */
@@ -44,11 +50,13 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     // Nothing waits for the disk: what is lost with the machine is the end of the log, and whatever was accepted on it.
     await client.query('set synchronous_commit = off');
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const files = (await readdir(FOLDER)).filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name)).sort();
-    const texts = await Promise.all(files.map((name) => readFile(join(FOLDER, name), 'utf8')));
+    const { folder = FOLDER } = options;
+    const files = (await readdir(folder)).filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name)).sort();
+    const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
     const applied = await appliedMigrations(client);
+    if (applied.has(BEFORE_FIRST_VERSION)) throw new Error(TOO_OLD);
     acceptNewer(
-      [...applied.values()].filter(({ name }) => !files.includes(name) && name !== DATA_SEALING_MARK),
+      [...applied.values()].filter(({ name }) => !files.includes(name)),
       options,
     );
     for (const [i, name] of files.entries()) {
@@ -97,11 +105,11 @@ interface AppliedMigration {
   compatible: boolean;
 }
 
-/** By name. Makes the table, and its column that former versions do not know. */
+/** By name. Makes the table. */
 async function appliedMigrations(client: pg.Client): Promise<Map<string, AppliedMigration>> {
   await client.query(`create table if not exists schema_migration (
-    name text primary key, sha256 text not null, applied_at timestamptz not null default now())`);
-  await client.query('alter table schema_migration add column if not exists compatible boolean not null default false');
+    name text primary key, sha256 text not null, applied_at timestamptz not null default now(),
+    compatible boolean not null default false)`);
   const { rows } = await client.query<AppliedMigration>('select name, sha256, compatible from schema_migration');
   return new Map(rows.map((row) => [row.name, row]));
 }

@@ -2,35 +2,13 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import type { AtRest, Vault } from '../model/vault.js';
 import type { KeyRing } from './encryption.js';
 
-/**
- * Seals the data of customers under the key ring. Threads of one process share whether that is begun (`data-sealing.ts`): until
- * then, and without a key, values are stored plain, and both are read at any time.
- */
+/** Seals the data of customers under the key ring. A ring without a key stores plain values; both are read at any time. */
 export class DataVault implements Vault {
-  /** To be passed to the vaults of other threads. */
-  readonly shared: SharedArrayBuffer;
   readonly #ring: KeyRing;
-  readonly #begun: Uint8Array;
   #hashKey: Buffer | undefined;
 
-  constructor(ring: KeyRing, shared = new SharedArrayBuffer(1)) {
+  constructor(ring: KeyRing) {
     this.#ring = ring;
-    this.shared = shared;
-    this.#begun = new Uint8Array(shared);
-  }
-
-  /** From now on everything is sealed, in every thread that shares it. */
-  begin(): void {
-    Atomics.store(this.#begun, 0, 1);
-  }
-
-  /** False without a key: then nothing is ever sealed. */
-  get available(): boolean {
-    return this.#ring.available;
-  }
-
-  get sealing(): boolean {
-    return Atomics.load(this.#begun, 0) === 1 && this.available;
   }
 
   /** What `hash` hashes under: the installation's secret, which outlives every key. Null while this node cannot open it. */
@@ -39,12 +17,14 @@ export class DataVault implements Vault {
   }
 
   store(text: string, context: string): AtRest<string> {
-    if (!this.sealing) return { plain: text, sealed: null };
+    if (!this.#ring.available) return { plain: text, sealed: null };
     return { plain: null, sealed: this.#ring.sealData(text, context) };
   }
 
   storeBytes(bytes: Buffer, context: string): { bytes: Buffer; sealed: boolean } {
-    return this.sealing ? { bytes: this.#ring.sealData(bytes, context), sealed: true } : { bytes, sealed: false };
+    return this.#ring.available
+      ? { bytes: this.#ring.sealData(bytes, context), sealed: true }
+      : { bytes, sealed: false };
   }
 
   openText({ plain, sealed }: AtRest<string>, context: string): string | null {

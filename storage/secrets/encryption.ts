@@ -14,7 +14,7 @@ export interface KeyRing {
   readonly keys: readonly string[];
   /** False when no key is configured: `seal` and `fingerprint` then throw 503 `encryption_key_unavailable`. */
   readonly available: boolean;
-  /** For secrets: version 1, which former versions of the service open as well. */
+  /** For secrets, which are few: version 1. */
   seal(plaintext: string | Buffer, context: string): Buffer;
   /** For data, of which there may be any number: version 2. */
   sealData(plaintext: string | Buffer, context: string): Buffer;

@@ -8,8 +8,8 @@ import { fingerprintContext } from './sealing.js';
  * the same for all nodes, restarts and encryption keys, because under other bytes every repeated request would
  * look like a different one.
  *
- * They are sealed as soon as a node has a key. Those of an installation that had none, or whose first nodes were of a version that
- * knows the plain column only, stay readable beside it until `encryption rotate` removes them: such a node reads them when it starts.
+ * They are sealed as soon as a node has a key. Those of an installation that had none stay readable beside it until `encryption rotate` removes
+ * them: a node without a key reads them when it starts.
  */
 interface Stored {
   plain: Buffer | null;

@@ -13,13 +13,8 @@ interface Part {
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** Puts the parts of files under the first key of the ring; plain ones only with `plainToo`. Gives how many were written. */
-export async function reencryptFiles(
-  sql: Sql,
-  ring: KeyRing,
-  lacks: (keyId: string) => void,
-  plainToo: boolean,
-): Promise<number> {
+/** Puts the parts of files under the first key of the ring, plain ones too. Gives how many were written. */
+export async function reencryptFiles(sql: Sql, ring: KeyRing, lacks: (keyId: string) => void): Promise<number> {
   let written = 0;
   let after = { operation_id: NIL, attempt_id: NIL, part: -1 };
   for (;;) {
@@ -31,8 +26,7 @@ export async function reencryptFiles(
       [after.operation_id, after.attempt_id, after.part, LIMITS.reencrypt_page_rows],
     );
     for (const one of page) {
-      const stale = one.sealed ? ring.stale(one.bytes) : plainToo;
-      const next = stale ? resealed(ring, one, lacks) : undefined;
+      const next = one.sealed && !ring.stale(one.bytes) ? undefined : resealed(ring, one, lacks);
       if (next) written += await replacePart(sql, one, next);
     }
     const last = page.at(-1);

@@ -1,6 +1,5 @@
 import { LIMITS } from '../limits.js';
 import type { Database, Sql } from '../postgres/database.js';
-import { isDataSealed } from './data-sealing.js';
 import { type KeyRing, KeyUnknown } from './encryption.js';
 import { fingerprintSecret, resealFingerprintSecret } from './installation.js';
 import { reencryptFiles } from './reencrypt-files.js';
@@ -16,7 +15,7 @@ export interface Reencrypted {
 }
 
 /**
- * Re-encrypts what is sealed under a former key, and seals what is stored plain, once all nodes can read it. Each row is written
+ * Re-encrypts what is sealed under a former key, and seals what nodes without a key stored plain. Each row is written
  * only while it still holds what was read, so a password changed meanwhile stays changed, and the work can be interrupted and run
  * again. A value whose key is not in the ring is left as it is, and counted. Throws for one that was tampered with.
  */
@@ -26,15 +25,12 @@ export async function reencryptAll(db: Database, ring: KeyRing): Promise<Reencry
   const lacks = (keyId: string) => {
     unknown[keyId] = (unknown[keyId] ?? 0) + 1;
   };
-  const plainToo = await isDataSealed(db);
   for (const column of SEALED_COLUMNS) {
     resealed[`${column.table}.${column.column}`] = await reencryptColumn(db, ring, column, lacks);
   }
-  resealed['operation_file.bytes'] = await reencryptFiles(db, ring, lacks, plainToo);
-  if (plainToo) {
-    const sealed = await sealPlainData(db, ring, await fingerprintSecret(db, ring));
-    for (const [column, values] of Object.entries(sealed)) resealed[column] = (resealed[column] ?? 0) + values;
-  }
+  resealed['operation_file.bytes'] = await reencryptFiles(db, ring, lacks);
+  const sealed = await sealPlainData(db, ring, await fingerprintSecret(db, ring));
+  for (const [column, values] of Object.entries(sealed)) resealed[column] = (resealed[column] ?? 0) + values;
   const secret = await resealFingerprintSecret(db, ring);
   resealed['installation.fingerprint_secret_sealed'] = secret.resealed;
   if (secret.unknown) lacks(secret.unknown);

@@ -7,7 +7,7 @@ import type { KeyRing } from './encryption.js';
 import { callbackUrlContext, eventDataContext, inputContext, lookContext, resultContext } from './sealing.js';
 
 /*
- * What was stored plain by nodes that did not seal data yet, or had no key. None of it ever changes once
+ * What was stored plain by nodes that had no key. None of it ever changes once
  * it is stored, but for looks, and what replaces one is sealed: so a row that is still plain holds what was read.
  */
 const COLUMNS = [

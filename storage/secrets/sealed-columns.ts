@@ -35,7 +35,6 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'operation', column: 'evidence_look_sealed', context: lookContext, data: true },
   { table: 'event', column: 'data_sealed', context: eventDataContext, data: true },
   { table: 'subscription', column: 'secret_sealed', context: subscriptionSecretContext },
-  { table: 'subscription', column: 'previous_secret_sealed', context: subscriptionSecretContext },
   // Behind the column that its values are moved from: what a rotation moves while these are put under a key is not missed.
   { table: 'former_secret', column: 'secret_sealed', context: subscriptionSecretContext, of: 'subscription_id' },
   { table: 'subscription', column: 'callback_url_sealed', context: callbackUrlContext, data: true },

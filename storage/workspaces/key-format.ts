@@ -3,10 +3,9 @@ import { crc32 } from 'node:zlib';
 
 /**
  * How a key is written (HTTP-23): `cs_live_` or `cs_oper_`, 32 random bytes in 43 digits of base 62, and six digits for the CRC-32 of all that
- * stands before. Keys of workspaces from before were `cs_` and 43 characters of base64url.
+ * stands before.
  */
 const WRITTEN = /^cs_(live|oper)_[0-9A-Za-z]{49}$/;
-const FORMER = /^cs_[A-Za-z0-9_-]{43}$/;
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_DIGITS = 43;
@@ -28,8 +27,7 @@ export function newKeyText(kind: KeyKind): string {
 /** Whose key a text can be; undefined for what is none, among it every key with a mistyped character. */
 export function kindOfKey(text: string): KeyKind | undefined {
   const word = WRITTEN.exec(text)?.[1];
-  if (word === undefined) return FORMER.test(text) ? 'key' : undefined;
-  if (text.slice(-CHECK_DIGITS) !== checksum(text.slice(0, -CHECK_DIGITS))) return undefined;
+  if (word === undefined || text.slice(-CHECK_DIGITS) !== checksum(text.slice(0, -CHECK_DIGITS))) return undefined;
   return word === WORDS.operator ? 'operator' : 'key';
 }
 

@@ -12,8 +12,8 @@ export interface ApiKeyRow {
   id: string;
   workspace_id: string;
   name: string | null;
-  /** How it begins, by which people tell it; null of keys from before. */
-  prefix: string | null;
+  /** How it begins, by which people tell it. */
+  prefix: string;
   scopes: Scope[];
   /** Networks from which it may be used, as CIDRs; null: from anywhere. */
   networks: string[] | null;

@@ -80,11 +80,10 @@ type Measuring = TurnRow & { workspace_id: string };
 async function measureOperations(tx: Sql, { workspace_id, after, until, found }: Measuring): Promise<boolean> {
   const { looked, bytes, last } = await sliceOfOperations(tx, workspace_id, after, until);
   const over = looked < LIMITS.stored_slice_rows;
-  // Behind the last one, where a node of the version before finds none.
   await tx.query(
     'goOnStored',
     `update stored_turn set after = $1, found = $2, entries_at = case when $3 then '-infinity'::timestamptz end, entries_id = case when $3 then $4::uuid end`,
-    [over ? until : last, found + bytes, over, NIL],
+    [last, found + bytes, over, NIL],
   );
   return true;
 }

@@ -22,7 +22,6 @@ async function twoThreads(t: Test) {
     databaseUrl: url,
     encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
     fingerprintSecret: randomBytes(32),
-    dataSealing: new SharedArrayBuffer(1),
     workspaceOperations: 500_000,
     storedBound: null,
     actorThreads: threads,

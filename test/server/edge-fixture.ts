@@ -18,6 +18,7 @@ import { partitionOf, SCOPES, type Scope } from '../../storage/model/records.js'
 import { type NewOperation, storedRow, submitOperations } from '../../storage/operations/submission.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { destinationHasher, keyRing } from '../../storage/secrets/encryption.js';
+import { hashKey, newKeyText, prefixOf } from '../../storage/workspaces/key-format.js';
 import { freshDatabase } from '../fixture/database.js';
 import { insertWorkspace } from '../fixture/rows.js';
 
@@ -156,13 +157,12 @@ export class StillSystem implements ActorSystem {
 
 /** A key of the workspace, usable now. */
 export async function insertKey(db: Database, workspaceId: string, scopes: readonly Scope[] = SCOPES): Promise<string> {
-  const key = `cs_${randomBytes(32).toString('base64url')}`;
-  await db.query('testKey', 'insert into api_key (id, workspace_id, key_hash, scopes) values ($1, $2, $3, $4)', [
-    uuidv7(),
-    workspaceId,
-    createHash('sha256').update(key).digest(),
-    scopes,
-  ]);
+  const key = newKeyText('key');
+  await db.query(
+    'testKey',
+    `insert into api_key (id, workspace_id, key_hash, scopes, prefix) values ($1, $2, $3, $4, $5)`,
+    [uuidv7(), workspaceId, hashKey(key), scopes, prefixOf(key)],
+  );
   return key;
 }
 

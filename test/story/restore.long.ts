@@ -17,8 +17,8 @@ import { receiveCallbacks } from '../fixture/callbacks.js';
 import { type Client, control, ledger, type Operation } from '../fixture/client.js';
 import { dataFolder } from '../fixture/data-folder.js';
 import { eventually } from '../fixture/eventually.js';
-import { startFormerDatabase } from '../fixture/former-database.js';
 import { startService } from '../fixture/service.js';
+import { startSuperuserDatabase } from '../fixture/superuser-database.js';
 
 /*
  * What the page for operators says of backups: a base backup of a database at work, the encryption keys, and `restore settle` before
@@ -60,7 +60,7 @@ t.test('a base backup of a service at work is restored elsewhere, and sends noth
   const network = await NetworkProcess.start(site);
   t.teardown(() => network.stop());
   const { control_url } = network.ready;
-  const database = await startFormerDatabase(former);
+  const database = await startSuperuserDatabase(former);
   t.teardown(() => database.stop());
   const callbacks = await receiveCallbacks(t);
   const env = {

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { eventually } from '../fixture/eventually.js';
-import { startFormerDatabase } from '../fixture/former-database.js';
 import { failedStart, launch, readyLine, serviceFixture, startService } from '../fixture/service.js';
 import { longTest, sized } from '../fixture/size.js';
+import { startSuperuserDatabase } from '../fixture/superuser-database.js';
 
 /** One line that names what is wrong, and nothing else. */
 function oneLine(text: string): string {
@@ -239,7 +239,7 @@ longTest(t, 'a database whose role is a superuser is used with one warning', asy
   const dataDir = await mkdtemp(join(tmpdir(), 'superuser-'));
   await chmod(dataDir, 0o755);
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
-  const database = await startFormerDatabase(dataDir);
+  const database = await startSuperuserDatabase(dataDir);
   t.teardown(() => database.stop());
   const fixture = await serviceFixture(t, { DATABASE_URL: database.url, LOG_LEVEL: 'warn' });
   const service = await startService(t, fixture);

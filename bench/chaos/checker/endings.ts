@@ -49,8 +49,7 @@ export function* endIsWhole({ evidence }: Case): Iterable<string> {
     const { status, error_code, evidence_fault, attempts } = operation;
     if ((status === 'failed') !== (error_code !== null))
       yield `${named(operation)} is ${status} with code ${error_code}`;
-    const kept = status === 'outcome_unknown' && operation.updated_at > (evidence.run.former_until ?? 0);
-    if (evidence_fault === null ? kept : status !== 'outcome_unknown')
+    if ((status === 'outcome_unknown') !== (evidence_fault !== null))
       yield `${named(operation)} is ${status} with evidence of ${evidence_fault}`;
     const open = hasEnded(operation) ? attempts.find((attempt) => attempt.status === 'running') : undefined;
     if (open) yield `${named(operation)} has ended, and its attempt ${open.number} still runs`;

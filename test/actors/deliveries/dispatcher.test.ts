@@ -561,47 +561,38 @@ t.test('the job of a subscription that has nothing left, or is gone, is removed'
   t.equal(hook.received.length, 0);
 });
 
-t.test(
-  'each earlier secret signs for a day from its own rotation, also one by a node of the version before',
-  async (t) => {
-    const { db, connection, clock } = await setUpClock(t);
-    const hook = await receiver(t, onLoopback);
-    const subscription = await insertSubscription(db, connection, hook.url);
-    const host = await DeliveryHost.start(t, db, { ca });
-    const second = 'the second secret, more than 32 characters';
-    const third = 'the third secret, which has more than 32 characters';
-    const sealed = (secret: string) => ring.seal(secret, `subscription/${subscription}/secret`);
-    const startedAt = clock.now().getTime();
-    const at = (hours: number) => clock.moveTo(new Date(startedAt + hours * 3_600_000));
-    const bounds = { secret_overlap_hours: 24, former_secrets: 5 };
-    /** Which of the three sign the next callback. */
-    const signing = async (nth: number) => {
-      await record(db, connection);
-      // The subscription may be busy with the end of the callback before: then nothing is fetched.
-      const fetched = async () => {
-        await host.fetch(connection.partition);
-        return hook.received.length;
-      };
-      await eventually('the callback comes', fetched, (received) => received >= nth);
-      return [SECRET, second, third].map((secret) => verified(hook.received[nth - 1]!, secret));
+t.test('each earlier secret signs for a day from its own rotation', async (t) => {
+  const { db, connection, clock } = await setUpClock(t);
+  const hook = await receiver(t, onLoopback);
+  const subscription = await insertSubscription(db, connection, hook.url);
+  const host = await DeliveryHost.start(t, db, { ca });
+  const second = 'the second secret, more than 32 characters';
+  const third = 'the third secret, which has more than 32 characters';
+  const sealed = (secret: string) => ring.seal(secret, `subscription/${subscription}/secret`);
+  const startedAt = clock.now().getTime();
+  const at = (hours: number) => clock.moveTo(new Date(startedAt + hours * 3_600_000));
+  const bounds = { secret_overlap_hours: 24, former_secrets: 5 };
+  /** Which of the three sign the next callback. */
+  const signing = async (nth: number) => {
+    await record(db, connection);
+    // The subscription may be busy with the end of the callback before: then nothing is fetched.
+    const fetched = async () => {
+      await host.fetch(connection.partition);
+      return hook.received.length;
     };
-    t.ok(await rotateSecret(db, subscription, sealed(second), bounds));
-    t.strictSame(await signing(1), [true, true, false]);
-    await at(1);
-    await db.query(
-      'testFormerRotation',
-      `update subscription set previous_secret_sealed = secret_sealed, secret_sealed = $2,
-       previous_valid_until = now() + $3 * interval '1 hour'
-     where id = $1 returning previous_valid_until`,
-      [subscription, sealed(third), 24],
-    );
-    t.strictSame(await signing(2), [true, true, true]);
-    await at(24);
-    t.strictSame(await signing(3), [false, true, true]);
-    await at(25);
-    t.strictSame(await signing(4), [false, false, true]);
-  },
-);
+    await eventually('the callback comes', fetched, (received) => received >= nth);
+    return [SECRET, second, third].map((secret) => verified(hook.received[nth - 1]!, secret));
+  };
+  t.ok(await rotateSecret(db, subscription, sealed(second), bounds));
+  t.strictSame(await signing(1), [true, true, false]);
+  await at(1);
+  t.ok(await rotateSecret(db, subscription, sealed(third), bounds));
+  t.strictSame(await signing(2), [true, true, true]);
+  await at(24);
+  t.strictSame(await signing(3), [false, true, true]);
+  await at(25);
+  t.strictSame(await signing(4), [false, false, true]);
+});
 
 t.test('without the key of a secret the delivery waits: no attempt counts and nothing is sent', async (t) => {
   const { db, connection } = await setUp(t);

@@ -21,7 +21,6 @@ export async function linkedNode(t: Test, url: string, actorThreads: number, wor
     databaseUrl: link.through(url),
     encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
     fingerprintSecret: randomBytes(32),
-    dataSealing: new SharedArrayBuffer(1),
     workspaceOperations,
     storedBound: null,
     actorThreads,

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { ConversationsResult, Message, MessagesListResult } from '../../../browser-pool/contract/conversations.js';
 import { wholeMoments } from '../../../browser-pool/contract/whole-moments.js';
+import type { Vault } from '../../../storage/model/vault.js';
 import { DataVault } from '../../../storage/secrets/data-vault.js';
-import { keyRing } from '../../../storage/secrets/encryption.js';
+import { type KeyRing, keyRing } from '../../../storage/secrets/encryption.js';
 import { sealPlainData } from '../../../storage/secrets/seal-plain.js';
 import { recorded } from '../../fixture/recorded.js';
 import { network } from './connections.js';
@@ -11,16 +12,15 @@ import { network } from './connections.js';
 const RING = keyRing([{ id: 'test', key: randomBytes(32) }]);
 const SECRET = randomBytes(32);
 
-function vaultThat(begun: boolean): DataVault {
-  const vault = new DataVault(RING);
+function vaultOf(ring: KeyRing): DataVault {
+  const vault = new DataVault(ring);
   vault.hashUnder(SECRET);
-  if (begun) vault.begin();
   return vault;
 }
 
 for (const [how, vault] of [
-  ['stored plain', () => vaultThat(false)],
-  ['sealed', () => vaultThat(true)],
+  ['stored plain', () => vaultOf(keyRing([]))],
+  ['sealed', () => vaultOf(RING)],
 ] as const) {
   t.test(`messages are paged back to the first by delivered_at, each once, ${how}`, async (t) => {
     const { connect, send, get } = await network(t, vault());
@@ -148,13 +148,22 @@ for (const [how, vault] of [
   });
 }
 
-t.test('conversations that began before messages were sealed go on, and are sealed by a rotation', async (t) => {
-  const vault = vaultThat(false);
+t.test('conversations that began before there was a key go on, and are sealed by a rotation', async (t) => {
+  const [plain, sealing] = [vaultOf(keyRing([])), vaultOf(RING)];
+  let stores = plain;
+  const vault: Vault = {
+    store: (text, context) => stores.store(text, context),
+    storeBytes: (bytes, context) => stores.storeBytes(bytes, context),
+    openText: (stored, context) => sealing.openText(stored, context),
+    openValue: (stored, context) => sealing.openValue(stored, context),
+    openBytes: (stored, context) => sealing.openBytes(stored, context),
+    hash: (text) => sealing.hash(text),
+  };
   const { db, connect, send, get } = await network(t, vault);
   const ada = await connect('ada');
   const to = (n: number) => ({ recipient_actor_id: `SIM_friend-${n}` });
   for (const n of [1, 2]) await send(ada, { ...to(n), body: `before ${n}` });
-  vault.begin();
+  stores = sealing;
   await send(ada, { ...to(1), body: 'after 1' });
   await send(ada, { ...to(3), body: 'after 3' });
   const seen = async () => {

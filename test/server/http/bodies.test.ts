@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -7,6 +6,7 @@ import t from 'tap';
 import { BodyMemory } from '../../../server/http/body-memory.js';
 import { IncomingBody } from '../../../server/http/incoming-body.js';
 import { LIMITS } from '../../../server/http/limits.js';
+import { newKeyText } from '../../../storage/workspaces/key-format.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated } from '../../fixture/rows.js';
 import { serviceFixture, startService } from '../../fixture/service.js';
@@ -152,7 +152,7 @@ t.test('a connection goes on after a body that had come whole before anything of
   // More than is read in one piece. Nothing of it is wanted before its key was looked up: 401.
   const body = Buffer.alloc(700_000, 97);
   for (let n = 0; n < 20; n++) {
-    const unknown = head(`cs_${randomBytes(32).toString('base64url')}`);
+    const unknown = head(newKeyText('key'));
     received = '';
     Atomics.store(written, 0, 0);
     writer.postMessage(
@@ -227,7 +227,7 @@ longTest(t, 'a thousand strangers who send most of a large body and stall take n
     const sockets = await Promise.all(Array.from({ length: 100 }, () => open(port)));
     const written = sockets.map((socket, i) => {
       // Half of them with a key that has to be looked up.
-      socket.write(head(i % 2 === 0 ? `cs_${randomBytes(32).toString('base64url')}` : undefined));
+      socket.write(head(i % 2 === 0 ? newKeyText('key') : undefined));
       return new Promise((resolve) => socket.once('close', resolve) && socket.write(part, resolve));
     });
     t.teardown(() => sockets.forEach((socket) => void socket.destroy()));

@@ -2,6 +2,7 @@ import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { parseJson } from '../../../server/http/body.js';
 import { drainSwitch } from '../../../server/http/drain.js';
+import { newKeyText } from '../../../storage/workspaces/key-format.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
 import { putOperation } from '../rows.js';
@@ -60,7 +61,7 @@ t.test('a request is refused by the first check it fails, in the order that was 
     ['no user agent', 'PUT', '/v1/nothing', { key: '', headers: gateway }, 403, 'user_agent_required'],
     ['no key', 'PUT', '/v1/nothing', { key: '', headers: named }, 401, 'unauthorized'],
     ['a key of another form', 'PUT', '/v1/nothing', { key: 'cs_short', headers: named }, 401, 'unauthorized'],
-    ['an unknown key', 'PUT', '/v1/nothing', { key: `cs_${'a'.repeat(43)}`, headers: named }, 401, 'unauthorized'],
+    ['an unknown key', 'PUT', '/v1/nothing', { key: newKeyText('key'), headers: named }, 401, 'unauthorized'],
     ['no route', 'PUT', '/v1/nothing', { key: reader, headers: named }, 404, 'not_found'],
     ['wrong method', 'PUT', path, { key: reader, headers: named }, 405, 'method_not_allowed'],
     [

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { KeyLookups } from '../../../server/http/key-lookups.js';
@@ -7,6 +6,7 @@ import { LIMITS } from '../../../server/http/limits.js';
 import { parsePrefer } from '../../../server/http/prefer.js';
 import { rateLimit } from '../../../server/http/rate-limit.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
+import { newKeyText } from '../../../storage/workspaces/key-format.js';
 import type { UsableKey } from '../../../storage/workspaces/keys.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertKey, startTestEdge } from '../edge-fixture.js';
@@ -172,7 +172,7 @@ t.test('during a flood of wrong keys from its own address a new key is accepted 
   let refused = 0;
   const flood = Array.from({ length: 16 }, async () => {
     while (flooding) {
-      const { status } = await call('GET', '/v1/connections', { key: `cs_${randomBytes(32).toString('base64url')}` });
+      const { status } = await call('GET', '/v1/connections', { key: newKeyText('key') });
       if (status === 429) refused++;
     }
   });

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { LIMITS } from '../../../server/http/limits.js';
 import { RefusalPace } from '../../../server/http/refusal-pace.js';
+import { newKeyText } from '../../../storage/workspaces/key-format.js';
 import { stall, timer } from '../../fixture/measures.js';
 import { startTestEdge } from '../edge-fixture.js';
 
@@ -33,7 +34,7 @@ t.test('while this thread is late a stranger waits for its refusal, and neither 
   const asked = [
     ask('no key', '/v1/connections', ''),
     ask('wrong path', '/nowhere', ''),
-    ask('wrong key', '/v1/connections', `cs_${'x'.repeat(43)}`),
+    ask('wrong key', '/v1/connections', newKeyText('key')),
     ask('key', '/v1/connections', edge.key),
     ask('probe', '/healthz', ''),
   ];

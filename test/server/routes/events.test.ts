@@ -92,7 +92,7 @@ t.test('deactivating cancels what is pending or being sent', async (t) => {
 });
 
 t.test('a rotated secret is shown once, with the time until which the old one signs too', async (t) => {
-  const { call, db, subscribe } = await startWithConnection(t);
+  const { call, subscribe } = await startWithConnection(t);
   const { id, secret } = (await subscribe()).json;
   const before = Date.now();
   const rotated = await call('POST', `/v1/subscriptions/${id}/rotate-secret`);
@@ -101,12 +101,6 @@ t.test('a rotated secret is shown once, with the time until which the old one si
   t.not(rotated.json.secret, secret);
   const begins = Date.parse(String(rotated.json.previous_valid_until)) - 24 * 3_600_000;
   t.ok(begins >= before - 1 && begins <= Date.now() + 1, 'for a day');
-  const [row] = await db.query<{ same: boolean }>(
-    'previous',
-    'select previous_secret_sealed is not null and previous_secret_sealed <> secret_sealed as same from subscription where id = $1',
-    [id],
-  );
-  t.equal(row?.same, true, 'a node of the version before finds it');
 });
 
 t.test('five earlier secrets sign at once: a sixth rotation changes nothing until the first one is over', async (t) => {
@@ -116,7 +110,7 @@ t.test('five earlier secrets sign at once: a sixth rotation changes nothing unti
   const signing = () =>
     db.query(
       'testSigning',
-      `select secret_sealed, previous_secret_sealed, previous_valid_until,
+      `select secret_sealed, (select max(f.valid_until) from former_secret f where f.subscription_id = s.id) as valid_until,
          (select count(*) from former_secret f where f.subscription_id = s.id) as former
        from subscription s where id = $1`,
       [id],

@@ -24,7 +24,6 @@ t.test('an invitation without a key whose answer was lost can be repeated: it is
     databaseUrl: url,
     encryptionKeys,
     fingerprintSecret: randomBytes(32),
-    dataSealing: new SharedArrayBuffer(1),
     workspaceOperations: 500_000,
     storedBound: null,
     actorThreads: 1,

@@ -131,8 +131,8 @@ t.test('a page of the keys of a workspace reads no more rows than it has', async
   await createKey(db, { workspaceId, name: null, scopes: ['events:read'], expiresAt: null });
   await db.query(
     'testMany',
-    `insert into api_key (id, workspace_id, key_hash, scopes)
-     select gen_random_uuid(), $1, decode(md5(n::text), 'hex'), '{events:read}' from generate_series(1, 5000) n`,
+    `insert into api_key (id, workspace_id, key_hash, prefix, scopes)
+     select gen_random_uuid(), $1, decode(md5(n::text), 'hex'), 'cs_live_' || n, '{events:read}' from generate_series(1, 5000) n`,
     [workspaceId],
   );
   await db.query('testAnalyze', 'analyze api_key', []);

@@ -215,8 +215,6 @@ t.test('subscriptions of all connections are bounded, and a change of address is
   const moved = await call('PUT', `/v1/subscriptions/${own[3]!.json.id}`, { body: at(1) });
   t.equal(moved.status, 409, 'and of a connection to one address');
   t.equal((await call('PUT', `/v1/subscriptions/${own[3]!.json.id}`, { body: at(9) })).status, 200);
-  await edge.db.query('testFormer', `insert into node (id) values (gen_random_uuid())`);
-  t.match(await call('POST', '/v1/subscriptions', { body }), { status: 503 }, 'while a former node would send for it');
 });
 
 /** An edge where addresses have to prove themselves, and a receiver that does so while `proves`. */

@@ -1,7 +1,3 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import pg from 'pg';
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { listAudit } from '../../../storage/audit/entries.js';
@@ -9,13 +5,9 @@ import { auditParts, auditUpkeep, dropAuditPart, entriesOfPart, makeAuditParts }
 import { recordReveal } from '../../../storage/audit/reveals.js';
 import { createLogger } from '../../../storage/log.js';
 import type { Database } from '../../../storage/postgres/database.js';
-import { migrate } from '../../../storage/postgres/migrate.js';
-import { cluster, databaseUrl } from '../../fixture/cluster.js';
-import { freshDatabase, openTestDatabase } from '../../fixture/database.js';
+import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertWorkspace } from '../../fixture/rows.js';
-
-const FOLDER = join(import.meta.dirname, '../../../../storage/migrations');
 
 /** As a part is called. */
 const month = (time: Date) => time.toISOString().slice(0, 7);
@@ -129,48 +121,4 @@ t.test('what was counted of entries that are gone is forgotten', async (t) => {
   t.teardown(() => upkeep.stop());
   await eventually('the former one is forgotten', hours, (rows) => rows.length === 1);
   t.same(await hours(), [{ hour: newest }]);
-});
-
-t.test('a log from before it had parts becomes the first one, without a change to what is in it', async (t) => {
-  const { url: server } = await cluster();
-  const name = `test_parts_${process.pid}`;
-  const admin = new pg.Client({ connectionString: server });
-  await admin.connect();
-  t.teardown(async () => {
-    await admin.query(`drop database ${name} with (force)`);
-    await admin.end();
-  });
-  await admin.query(`create database ${name}`);
-  const url = databaseUrl(server, name);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`create table schema_migration (name text primary key, sha256 text not null,
-    applied_at timestamptz not null default now(), compatible boolean not null default false)`);
-  const files = (await readdir(FOLDER)).filter((file) => /^\d{4}_.*\.sql$/.test(file) && file < '0078').sort();
-  for (const file of files) {
-    const text = await readFile(join(FOLDER, file), 'utf8');
-    await client.query(`begin; ${text}; commit`);
-    const sha256 = createHash('sha256').update(text).digest('hex');
-    await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [file, sha256]);
-  }
-  await client.query(`insert into audit.entry (id, at, actor_kind, action)
-    select gen_random_uuid(), now() - make_interval(days => n), 'key', 'key.create' from generate_series(0, 99) n`);
-  const state = async () =>
-    (await client.query('select md5(string_agg(e::text, chr(10) order by at, id)) as entries from audit.entry e')).rows;
-  const before = await state();
-  await client.query(
-    `prepare former as insert into audit.entry (id, actor_kind, action) values (gen_random_uuid(), 'key', 'key.create')`,
-  );
-
-  await migrate(url);
-  t.strictSame(await state(), before);
-  await client.query('execute former');
-  await client.end();
-  const db = openTestDatabase(t, url);
-  const [first, ...others] = await auditParts(db);
-  t.match(first, { name: 'first', since: null, open: true });
-  const now = new Date();
-  t.same(first!.until, new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 2)), 'for this month, and one more');
-  t.equal((await idsOf(db, 'first')).length, 101);
-  t.match(others, [{ name: month(first!.until!) }, { name: 'rest' }]);
 });

@@ -209,30 +209,6 @@ t.test('the mailbox of a connection that is gone is told as such', async (t) => 
   t.ok(mine);
 });
 
-t.test('beside a node of the version before, its jobs are taken in, and it gets jobs as well', async (t) => {
-  const { db, connection, mine, operation, open, read } = await fixture(t);
-  const former = randomUUID();
-  await db.query('testFormer', 'insert into node (id, reads_sealed) values ($1, true)', [former]);
-  const [one, two, three] = [operation(), operation(), operation()];
-  await submitOperations(db, [one], []);
-  t.strictSame(await jobIds(db, 'operation'), [one.id]);
-  await submitOperations(db, [two], [mine]);
-  t.strictSame(await jobIds(db, 'operation'), [one.id, two.id], "it was not handed over, and may be the other node's");
-  await db.query('testFormerGone', 'delete from node where id = $1', [former]);
-  await submitOperations(db, [three], []);
-  t.strictSame(await jobIds(db, 'operation'), [one.id, two.id]);
-  await db.query('testOnlyFormer', `delete from pgboss.job_common where name like 'mailbox-%'`);
-  await db.query('testRunning', `update operation set status = 'running', epoch = 1, attempts = $2 where id = $1`, [
-    one.id,
-    JSON.stringify([{ id: uuidv7(), number: 1, status: 'running', phase: 'reading' }]),
-  ]);
-  t.match(await db.transaction((tx) => recoverPartition(tx, mine.id)), { queued: 1 }, 'what it ran is recovered');
-  t.strictSame(await jobIds(db, 'operation'), []);
-  const [due] = await open();
-  t.match(due, { connection_id: connection.id, from: one.id });
-  t.strictSame(await read(due!.from), [one.id, two.id, three.id]);
-});
-
 t.test('a recovery finds what runs in mailboxes that were made due while it ran', async (t) => {
   const { db, connection, mine, operation } = await fixture(t);
   const [one, two] = [operation(), operation()];

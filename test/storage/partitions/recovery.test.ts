@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { LIMITS } from '../../../storage/limits.js';
-import { openMailboxes } from '../../../storage/operations/mailboxes.js';
 import { findOperations } from '../../../storage/operations/operations.js';
 import { claimPartitions } from '../../../storage/partitions/partitions.js';
 import { recoverPartition } from '../../../storage/partitions/recovery.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
 import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { JOBS, jobIds } from '../../fixture/jobs.js';
+import { JOBS } from '../../fixture/jobs.js';
 import { insertSimulated, insertWorkspace, newIds } from '../../fixture/rows.js';
 
 t.test('a partition whose owner held a large backlog is taken, each statement within its limit', async (t) => {
@@ -29,35 +28,6 @@ t.test('a partition whose owner held a large backlog is taken, each statement wi
     `select state, count(*)::int as jobs from ${JOBS} j group by state`,
   );
   t.strictSame(states, [{ state: 'created', jobs }]);
-});
-
-t.test('a large backlog of a node of the version before is taken in, each statement within its limit', async (t) => {
-  const { db, url } = await freshDatabase(t);
-  const workspace = await insertWorkspace(db);
-  const { id, partition } = await insertSimulated(db, workspace, 'ada');
-  const operations = 10_000;
-  await db.query(
-    'testFormerBacklog',
-    `with stored as (
-       insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input)
-       select n, $1, $2, $3, 'social.identity.get', 'queued', 'key ' || n, '', '{}' from unnest($4::uuid[]) n
-       returning id
-     )
-     insert into pgboss.job_common (id, name, state) select id, 'operation-' || $3::smallint, 'active' from stored`,
-    [workspace, id, partition, newIds(operations)],
-  );
-  const control = openDatabase({ url, maxConnections: 1, applicationName: 'test', limits: TIME_LIMITS.control });
-  t.teardown(() => control.close());
-  const [taken] = await control.transaction((tx) => claimPartitions(tx, randomUUID(), 1, 8_000, [partition]));
-  const [
-    {
-      due: [mailbox, ...others],
-    } = { due: [] },
-  ] = await openMailboxes(db, [taken!], 10);
-  t.strictSame([mailbox?.connection_id, others], [id, []], 'one mailbox');
-  const [first] = await db.query<{ id: string }>('testFirst', 'select id from operation order by id limit 1');
-  t.equal(mailbox?.from, first?.id, 'from the first of them on');
-  t.strictSame(await jobIds(db, 'operation'), []);
 });
 
 t.test(

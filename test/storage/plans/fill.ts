@@ -23,10 +23,7 @@ export async function ownPartitions(sql: Sql): Promise<void> {
     'ownPartitions',
     `update partition set epoch = ${EPOCH}, node_id = '${NODE}', lease_until = now() + interval '1 day'`,
   );
-  await sql.query(
-    'ownNode',
-    `insert into node (id, mailboxes, workspace_subscriptions) values ('${NODE}', true, true)`,
-  );
+  await sql.query('ownNode', `insert into node (id) values ('${NODE}')`);
 }
 
 /** The tables that grow with use: a statement reads of them what it needs, by an index. */
@@ -94,8 +91,8 @@ function fillStatements({ workspaces, connections, operations, events, jobs }: S
     'delete from audit_reveal',
     `insert into workspace (id, name) select ${idSql('workspace', 'n')}, 'w' || n from ${series(workspaces)}`,
     `insert into workspace_stored (workspace_id, bytes) select ${idSql('workspace', 'n')}, n from ${series(workspaces)}`,
-    `insert into api_key (id, workspace_id, name, key_hash, scopes)
-     select ${idSql('other', 'n')}, ${idSql('workspace', `(1 + n % ${workspaces})`)}, 'k', sha256(('key' || n)::bytea), '{read}' from ${series(connections)}`,
+    `insert into api_key (id, workspace_id, name, key_hash, prefix, scopes)
+     select ${idSql('other', 'n')}, ${idSql('workspace', `(1 + n % ${workspaces})`)}, 'k', sha256(('key' || n)::bytea), 'cs_live_' || n, '{read}' from ${series(connections)}`,
     `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health, created_at)
      select ${idSql('connection', 'n')}, ${workspaceOf('n')}, ${partitionOf('n')}, 'simulated', 'person:' || n, 'person', 'a' || n,
        case when n % 50 = 0 then 'needs_login' else 'ready' end,

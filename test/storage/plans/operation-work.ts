@@ -111,7 +111,7 @@ export function operationWork(of: Subjects): HotWork[] {
       async work(db) {
         await waitForUser(db, running, CHALLENGE, 60_000);
         const mark = await markAnswer(db, running.id, CHALLENGE.id);
-        await answerStanding(db, running.id, CHALLENGE.id, mark ?? { at: '', taken: 0 });
+        await answerStanding(db, running.id, CHALLENGE.id, mark ?? '');
         await challengeLeft(db, running, CHALLENGE.id);
         if (mark) await withdrawAnswer(db, running.id, mark);
         await resumeFromUser(db, running, null, 'code_received');

@@ -5,7 +5,7 @@ import { auditParts, makeAuditParts } from '../../../storage/audit/parts.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
 import { migrate } from '../../../storage/postgres/migrate.js';
 import { dataFolder } from '../../fixture/data-folder.js';
-import { startFormerDatabase } from '../../fixture/former-database.js';
+import { startSuperuserDatabase } from '../../fixture/superuser-database.js';
 import { startTestEdge } from '../../server/edge-fixture.js';
 
 async function on<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -43,7 +43,7 @@ const FORBIDDEN = [
 ];
 
 t.test('a service whose audit log is another role’s writes and reads it, and can do nothing else to it', async (t) => {
-  const server = await startFormerDatabase(await dataFolder(t));
+  const server = await startSuperuserDatabase(await dataFolder(t));
   t.teardown(() => server.stop());
   const service = new URL(server.url);
   Object.assign(service, { username: 'connection_service', password: 'word', pathname: '/connections' });

@@ -6,8 +6,8 @@ import { connectDatabase, type DatabaseServer } from '../../../storage/postgres/
 import { migrate } from '../../../storage/postgres/migrate.js';
 import { dataFolder } from '../../fixture/data-folder.js';
 import { freshDatabase } from '../../fixture/database.js';
-import { startFormerDatabase } from '../../fixture/former-database.js';
 import { longTest } from '../../fixture/size.js';
+import { startSuperuserDatabase } from '../../fixture/superuser-database.js';
 
 const settings = ['fsync=off', 'shared_buffers=32MB'];
 
@@ -143,9 +143,9 @@ t.test('the role is set up once, and anew for another password', async (t) => {
   t.not(other.noted, first.noted, 'the password that was made in place of the lost one lets the service in');
 });
 
-longTest(t, 'a database of before, the superuser’s with rows, becomes the service’s, and stays it', async (t) => {
+longTest(t, 'a restored database, the superuser’s with rows, becomes the service’s, and stays it', async (t) => {
   const dataDir = await dataFolder(t);
-  const former = await startFormerDatabase(dataDir);
+  const former = await startSuperuserDatabase(dataDir);
   await migrate(former.url);
   const before = await on(former.url, async (client) => {
     await client.query(`insert into workspace (id, name) values (gen_random_uuid(), 'kept')`);
@@ -220,7 +220,7 @@ longTest(
   'a start that is killed while it gives the database away leaves what the next one can go on with',
   async (t) => {
     const dataDir = await dataFolder(t);
-    const former = await startFormerDatabase(dataDir);
+    const former = await startSuperuserDatabase(dataDir);
     await migrate(former.url);
     await on(former.url, (client) =>
       client.query(`insert into workspace (id, name) values (gen_random_uuid(), 'kept')`),
@@ -291,7 +291,7 @@ t.test('the database that the suite runs on is used by a role that reaches nothi
 
 longTest(t, 'of a database that is given it is told whether its role is a superuser', async (t) => {
   const dataDir = await dataFolder(t);
-  const former = await startFormerDatabase(dataDir);
+  const former = await startSuperuserDatabase(dataDir);
   t.teardown(() => former.stop());
   const given = await connectDatabase({ databaseUrl: former.url, dataDir, exclusive: true });
   const superuser = (server: DatabaseServer) => server.findings.find(({ check }) => check === 'superuser')?.level;

@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { migrate } from '../../../storage/postgres/migrate.js';
+import { dataFolder } from '../../fixture/data-folder.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 
@@ -26,10 +27,11 @@ t.test('a node starts on a database that a newer version has migrated compatibly
   await t.rejects(start(), /9003_changes\.sql, which this version does not know/);
 });
 
-t.test('what former versions wrote of a migration counts as not compatible', async (t) => {
+t.test('a database of a development version before 0.1.0 is refused in one line, and left as it is', async (t) => {
   const { url, db } = await freshDatabase(t);
-  await db.query('testFormer', `insert into schema_migration (name, sha256) values ('9001_changes.sql', 'x')`);
-  await t.rejects(migrate(url), /9001_changes\.sql/);
+  await db.query('testBefore', `update schema_migration set name = '0001_foundation.sql'`);
+  await t.rejects(migrate(url), { message: /^the database was made by a development version before 0\.1\.0[^\n]*$/ });
+  t.match(await db.query('testNames', 'select name from schema_migration'), [{ name: '0001_foundation.sql' }]);
 });
 
 t.test('migrations say in their first line that they are compatible, and the table repeats it', async (t) => {
@@ -51,16 +53,13 @@ t.test('migrations say in their first line that they are compatible, and the tab
 
 t.test('a migration does not stand in the way while a table is locked; it waits its turn', async (t) => {
   const { url, db } = await freshDatabase(t);
-  // As before the migration, with a long transaction on its table.
-  await db.query(
-    'testUndo',
-    'alter table connection drop column deleted_at cascade, drop column cancel_through cascade',
-  );
-  await db.query('testForget', `delete from schema_migration where name like '0008%'`);
+  const folder = await dataFolder(t);
+  await cp(FOLDER, folder, { recursive: true });
+  await writeFile(join(folder, '9001_adds.sql'), '-- compatible\nalter table connection add column more text;\n');
   let migrated: Promise<void> | undefined;
   await db.transaction(async (tx) => {
     await tx.query('testHold', 'select from connection limit 1');
-    migrated = migrate(url);
+    migrated = migrate(url, { folder });
     const waiting = () =>
       db.query(
         'testWaits',
@@ -73,7 +72,7 @@ t.test('a migration does not stand in the way while a table is locked; it waits 
   await migrated;
   const columns = await db.query(
     'testColumns',
-    `select from information_schema.columns where table_name = 'connection' and column_name = 'deleted_at'`,
+    `select from information_schema.columns where table_name = 'connection' and column_name = 'more'`,
   );
   t.equal(columns.length, 1);
 });

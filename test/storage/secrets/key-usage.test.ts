@@ -48,10 +48,10 @@ t.test('a re-encryption reaches what a rotation of a signing secret has moved', 
   });
   const bounds = { secret_overlap_hours: 24, former_secrets: 5 };
   for (const secret of ['second', 'third']) await rotateSecret(db, id, sealed(secret), bounds);
-  const usage = async () => (await sealedUnder(db, null)).usage;
+  const usage = async () =>
+    (await sealedUnder(db, null)).usage.filter(({ column }) => column.endsWith('.secret_sealed'));
   const under = (key: string) => [
     { column: 'subscription.secret_sealed', key, rows: 1 },
-    { column: 'subscription.previous_secret_sealed', key, rows: 1 },
     { column: 'former_secret.secret_sealed', key, rows: 2 },
   ];
   t.strictSame(await usage(), under('former'));
