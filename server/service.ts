@@ -8,30 +8,19 @@ import { throughOutages } from '../actors/retry.js';
 import type { SystemStatus } from '../actors/system.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
 import type { Site } from '../browser-pool/social/site/site.js';
-import { auditEras } from '../storage/audit/eras.js';
-import { auditUpkeep } from '../storage/audit/parts.js';
 import type { Background } from '../storage/background.js';
-import { Removals } from '../storage/connections/removals.js';
 import { announcer } from '../storage/deliveries/announcer.js';
-import { settling } from '../storage/deliveries/settling.js';
 import { EventLoopLag } from '../storage/event-loop-lag.js';
-import { expiredSecrets } from '../storage/expired-secrets.js';
 import type { Logger } from '../storage/log.js';
-import type { Vault } from '../storage/model/vault.js';
 import { Outages } from '../storage/outages.js';
 import { Overview } from '../storage/overview/overview.js';
-import { type Database, openDatabase } from '../storage/postgres/database.js';
-import type { DatabaseServer } from '../storage/postgres/embedded.js';
-import { migrate } from '../storage/postgres/migrate.js';
-import { findingLine } from '../storage/postgres/server-checks/inspect.js';
-import { TIME_LIMITS } from '../storage/postgres/time-limits.js';
-import { type RetentionStats, retention } from '../storage/retention/retention.js';
+import type { Database } from '../storage/postgres/database.js';
+import type { RetentionStats } from '../storage/retention/retention.js';
 import { DataVault } from '../storage/secrets/data-vault.js';
 import { destinationHasher, type EncryptionKey, type KeyRing, keyRing } from '../storage/secrets/encryption.js';
 import { fingerprintSecret } from '../storage/secrets/installation.js';
 import { openTracing } from '../storage/tracing/open-tracing.js';
 import type { Tracing } from '../storage/tracing/tracing.js';
-import { storedMeter } from '../storage/workspaces/stored-meter.js';
 import { type Edge, type EdgeOptions, startEdge } from './edge.js';
 import { type Front, type FrontOptions, openFront } from './front.js';
 import { type DrainSwitch, drainSwitch } from './http/drain.js';
@@ -43,39 +32,11 @@ import { requireBrowserSandbox } from './start/browser-sandbox.js';
 import type { Config } from './start/config.js';
 import { httpConnections } from './start/descriptors.js';
 import { loadEncryptionKeys, noteInstallationKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
-import { refuseForgottenProvider, removeSandboxProxies, useSandboxProxies } from './start/first-run.js';
 import { type LaunchedDatabase, launchDatabase } from './start/launched-database.js';
-import { LIMITS } from './start/limits.js';
-import { describedProvider, sandboxSite } from './start/provider-site.js';
-import { launchSandbox, type SandboxProcess } from './start/sandbox-process.js';
-
-/**
- * The parts of a running service: its addresses, then from the ground up database, stand-in network, node, edge. Each is set as soon as
- * it can be stopped, so that `stopService` also cleans up after a start that failed in the middle. The network and the threads, which wait
- * for nothing, start beside the database.
- */
-export interface Parts {
-  /** Set before the service is loaded where the database stands already (`start/launched-database.ts`). */
-  launched?: LaunchedDatabase | undefined;
-  database?: DatabaseServer;
-  db?: Database;
-  control?: Database;
-  /** What every node looks after beside the service. */
-  upkeep?: Pick<Background, 'start' | 'stop'>[];
-  retained?: RetentionStats;
-  announcer?: Background;
-  /** How long the oldest announcement has waited. */
-  untold_s?: number;
-  overview?: Pick<Background, 'stop'>;
-  sandbox?: SandboxProcess;
-  /** The node's, once there is one. */
-  pools?: ThreadPools;
-  node?: Node;
-  metrics?: MetricsServer;
-  front?: Front;
-  edge?: Edge;
-  tracing?: Tracing | undefined;
-}
+import { ProviderNetwork } from './start/provider-network.js';
+import type { Services } from './start/services.js';
+import { openStorage, type Storage } from './start/storage.js';
+import { storedBound, Upkeep } from './start/upkeep.js';
 
 /** A started service: where it is found, and its database. */
 export interface StartedService {
@@ -83,7 +44,28 @@ export interface StartedService {
   db: Database;
 }
 
-/** What of the configuration concerns callbacks, with its file read. */
+export interface StartOptions {
+  config: Config;
+  log: Logger;
+  /** Gets each service as soon as it can be stopped. */
+  services: Services;
+  /** Set where the database was launched before this file was loaded; whoever did stops it. */
+  launched?: LaunchedDatabase | undefined;
+  /** Called with one line when the service cannot go on later. */
+  fatal(line: string): void;
+}
+
+/** What stands so far, for those who look at the service while it starts: probes and metrics. */
+interface Standing {
+  storage?: Storage;
+  node?: Node;
+  edge?: Edge;
+  retained?: RetentionStats;
+  /** How long the oldest announcement has waited. */
+  untold_s?: number;
+}
+
+/** What the configuration says of callbacks, with its file read. */
 interface Callbacks {
   allowedNetworks: string[];
   allowedEndpoints: Endpoint[];
@@ -92,11 +74,10 @@ interface Callbacks {
   dnsServers: string[] | null;
 }
 
-/** What the node is made of beside the configuration. */
-interface ActorParts {
-  db: Database;
-  control: Database;
+/** What the node and the edge are made of beside the configuration. */
+interface Ground extends Storage {
   keys: EncryptionKey[];
+  ring: KeyRing;
   /** The installation's; null while this node cannot open it. */
   secret: Buffer | null;
   site: Site;
@@ -104,182 +85,89 @@ interface ActorParts {
   outages: Outages;
   overview: Overview;
   pools: ThreadPools;
+  tracing: Tracing | undefined;
 }
 
 /**
- * Starts every part and notes it in `parts`. Rejects with one Error that says what to do. `fatal` is called with one line when the
- * service cannot go on later.
+ * Starts the service from the ground up: addresses, database, node, edge. The threads and the stand-in network, which wait for nothing, start
+ * beside the database. Rejects with one Error that says what to do.
  */
-export async function startService(
-  config: Config,
-  log: Logger,
-  parts: Parts,
-  fatal: (line: string) => void,
-): Promise<StartedService> {
-  parts.tracing = await openTracing(config.tracing, 'main', log);
-  const outages = new Outages(log);
-  const drain = drainSwitch();
-  const address: FrontOptions = {
-    host: config.host,
-    port: config.port,
-    log,
-    connections: config.httpConnections ?? httpConnections({ deliveries: config.deliveryConcurrency }),
-  };
-  const { front, metrics } = await takeAddresses(config, address, parts, { outages, drain });
+export async function startService(options: StartOptions): Promise<StartedService> {
+  const { config, log, services } = options;
+  const standing: Standing = {};
+  const tracing = await openTracing(config.tracing, 'main', log);
+  services.add('tracing', () => tracing?.close());
+  const [outages, drain, overview] = [new Outages(log), drainSwitch(), new Overview()];
+  const { front, metrics } = await takeAddresses(options, standing, { outages, drain });
   const keys = await loadEncryptionKeys(config);
   const ring = keyRing(keys);
   warnOfGaps(ring, log);
   await requireBrowserSandbox(config.browserSandbox);
   const pools = openThreadPools(config); // they load beside the database
-  parts.pools = pools;
+  services.add('threads', () => standing.node ?? endThreads(pools.actors, pools.browsers));
   const vault = new DataVault(ring);
-  const network = networkOf(config, log, parts, ring);
-  const { db, control } = await openStorage(config, vault, log, parts, { outages, fatal, unused: network.launch });
+  const network = new ProviderNetwork({ config, log, ring, services, db: () => standing.storage?.db });
+  const storage = await openStorage(launchedDatabase(options, network), { log, vault, outages, services });
+  standing.storage = storage;
+  const { db } = storage;
   await warnOfUnknownKeys(db, ring, log);
   await noteInstallationKeys(db, keys, log);
   const secret = await throughOutages(() => fingerprintSecret(db, ring));
   vault.hashUnder(secret);
-  const site = await throughOutages(() => providerSite(config, log, network, { db, ring }));
-  const callbacks: Callbacks = {
-    allowedNetworks: config.callbackAllowedNetworks ?? [],
-    allowedEndpoints: config.callbackAllowedEndpoints,
-    ports: config.callbackPorts,
-    ca: config.callbackCaFile ? await readFile(config.callbackCaFile, 'utf8') : undefined,
-    dnsServers: config.callbackDnsServers,
-  };
-  const overview = new Overview();
-  const node = await startActors(config, log, parts, {
-    db,
-    control,
-    keys,
-    secret,
-    site,
-    callbacks,
-    outages,
-    overview,
-    pools,
-  });
-  parts.overview = overview.start({ db: control, log, nodeId: node.id, measures: nodeMeasures(node) });
-  parts.announcer = announcer({
-    ...{ db, log },
-    waits: (oldest_s) => {
-      parts.untold_s = oldest_s;
-    },
-    recorded: (events) => {
-      for (const { connection_id: connectionId } of events) node.hint({ type: 'deliveries', connectionId });
-    },
-  });
-  parts.announcer.start();
-  const { allowedNetworks, allowedEndpoints, ports, dnsServers } = callbacks;
-  const callbackPolicy = { allowedNetworks, allowedEndpoints, ports, resolve: callbackResolver(dnsServers) };
-  const edgeOptions: EdgeOptions = {
-    ...address,
-    db,
-    control,
-    drain,
-    ring,
-    system: node,
-    overview,
-    callbackPolicy,
-    subscriptions: {
-      bounds: {
-        ofConnection: config.connectionSubscriptions,
-        ofWorkspace: config.workspaceSubscriptions,
-        ofDestination: config.destinationSubscriptions,
-      },
-      destination: secret && destinationHasher(secret),
-      verifier:
-        config.callbackVerification === 'required'
-          ? new CallbackVerifier({ policy: callbackPolicy, ca: callbacks.ca })
-          : undefined,
-    },
-    logSample: config.log.sample,
-    tracing: parts.tracing,
-    onAnswered: metrics.observe,
-    providerDomains: site.domains,
-    ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
-    limits: config.workspaceLimits,
-    workspaceRequests: config.workspaceRequests,
-    bodyMemoryMib: config.bodyMemoryMib,
-    publicUrl: config.publicUrl,
-    trustedProxies: config.trustedProxies,
-    keyExpiryWarningDays: config.keyExpiryWarningDays,
-    ...(config.rateLimitPerSecond !== null && { rateLimitPerSecond: config.rateLimitPerSecond }),
-  };
-  const edge = await startEdge(edgeOptions, front);
-  parts.edge = edge;
-  startBackground(config, log, parts, { db, control });
+  const site = await throughOutages(() => network.site(db));
+  const callbacks = await callbacksOf(config);
+  const ground = { ...storage, keys, ring, secret, site, callbacks, outages, overview, pools, tracing };
+  const background = addBackground(options, standing, ground);
+  const node = await startNode(options, standing, ground);
+  background.startWith(node);
+  const edge = await startEdge(edgeOptions(options, ground, { node, drain, metrics }), front);
+  standing.edge = edge;
+  services.add('requests', () => edge.drain());
+  background.startUpkeep(); // behind the start, which has the processor for itself until then
   return {
     addresses: {
       url: baseAddress(config.host, edge.port),
       metricsUrl: metrics.url,
-      sandboxControlUrl: parts.sandbox?.ready.control_url ?? null,
+      sandboxControlUrl: network.controlUrl,
     },
     db,
   };
 }
 
-/** What goes on beside the requests: it begins behind the start, which has the processor for itself until then. */
-function startBackground(
-  config: Config,
-  log: Logger,
-  parts: Parts,
-  { db, control }: Pick<ActorParts, 'db' | 'control'>,
-): void {
-  parts.upkeep = [
-    new Removals({ db, log }),
-    settling({ db, log }),
-    expiredSecrets(control, log),
-    retention({
-      ...{ db, log, days: config.retention },
-      stats: (stats) => {
-        parts.retained = stats;
-      },
-    }),
-    storedMeter({ db, log, bound: storedBound(config) }),
-    auditUpkeep({ db, log }),
-  ];
-  for (const one of parts.upkeep) one.start();
-}
-
-/** Bytes; null: a workspace may store any. */
-function storedBound({ workspaceLimits: { stored_mib } }: Config): number | null {
-  return stored_mib && stored_mib * 2 ** 20;
-}
-
 /**
- * Takes both ports before anything is started: one that is in use fails the start at once. Until the node runs, `/readyz` and every
+ * Takes both ports before anything else is started: one that is in use fails the start at once. Until the node runs, `/readyz` and every
  * request are answered 503 (HTTP-22).
  */
 async function takeAddresses(
-  { metricsHost: host, metricsPort: port }: Config,
-  address: FrontOptions,
-  parts: Parts,
+  { config, log, services }: StartOptions,
+  standing: Standing,
   { outages, drain }: { outages: Outages; drain: DrainSwitch },
-) {
-  const front = await openFront(address);
-  parts.front = front;
+): Promise<{ front: Front; metrics: MetricsServer }> {
+  const front = await openFront(addressOf(config, log));
+  services.add('address', () => standing.edge ?? front.close());
   const lag = new EventLoopLag();
   const metrics = await startMetrics(
-    { host, port },
+    { host: config.metricsHost, port: config.metricsPort },
     {
-      status: () => parts.node?.status() ?? STARTING,
-      stats: () => parts.node?.stats() ?? { hosts: [], browsers: [], threadRestarts: 0 },
+      status: () => standing.node?.status() ?? STARTING,
+      stats: () => standing.node?.stats() ?? { hosts: [], browsers: [], threadRestarts: 0 },
       unreadyReasons: async () => {
-        const { edge, node, control } = parts;
-        return edge && node && control ? unreadyReasons({ drain, system: node, control }) : [STARTING.state];
+        const { edge, node, storage } = standing;
+        return edge && node && storage
+          ? unreadyReasons({ drain, system: node, control: storage.control })
+          : [STARTING.state];
       },
       outages,
-      pools: () => ({
-        ...(parts.db && { edge: parts.db.stats() }),
-        ...(parts.control && { control: parts.control.stats() }),
-      }),
+      pools: () => {
+        const { storage } = standing;
+        return storage ? { edge: storage.db.stats(), control: storage.control.stats() } : {};
+      },
       mainLag_s: () => lag.longest_s,
-      untold_s: () => parts.untold_s ?? 0,
-      retained: () => parts.retained ?? { erased: {}, behind_s: {} },
+      untold_s: () => standing.untold_s ?? 0,
+      retained: () => standing.retained ?? { erased: {}, behind_s: {} },
     },
   );
-  parts.metrics = metrics;
+  services.add('metrics', () => metrics.stop());
   return { front, metrics };
 }
 
@@ -289,23 +177,9 @@ const STARTING = {
   lacks: [],
 } satisfies SystemStatus;
 
-/** Refuses new work, lets what runs end, hands the partitions over, and closes every part from the top down. */
-export async function stopService(parts: Parts, log: Logger): Promise<void> {
-  await parts.edge?.drain();
-  await parts.node?.stop();
-  if (!parts.node && parts.pools) await endThreads(parts.pools.actors, parts.pools.browsers);
-  await parts.edge?.close();
-  if (!parts.edge) parts.front?.close();
-  await parts.metrics?.stop();
-  await parts.tracing?.close();
-  await parts.sandbox?.stop();
-  await Promise.all((parts.upkeep ?? []).map((one) => one.stop()));
-  await parts.announcer?.stop();
-  await parts.overview?.stop();
-  await parts.control?.close();
-  await parts.db?.close();
-  await parts.launched?.stop();
-  log.info('stopped');
+function addressOf(config: Config, log: Logger): FrontOptions {
+  const connections = config.httpConnections ?? httpConnections({ deliveries: config.deliveryConcurrency });
+  return { host: config.host, port: config.port, log, connections };
 }
 
 function warnOfGaps(ring: KeyRing, log: Logger): void {
@@ -317,111 +191,69 @@ function warnOfGaps(ring: KeyRing, log: Logger): void {
   if (!ring.available) log.warn('ENCRYPTION_KEYS is not set: nothing that needs sealing can be stored');
 }
 
-async function openStorage(
-  config: Config,
-  vault: Vault,
-  log: Logger,
-  parts: Parts,
-  { outages, fatal, unused }: { outages: Outages; fatal: (line: string) => void; unused: () => void },
-): Promise<{ db: Database; control: Database }> {
-  parts.launched ??= launchDatabase(config, log, fatal);
-  if (config.databaseUrl !== null) unused();
-  else void parts.launched.held.then(unused);
-  parts.database = await parts.launched.server;
-  for (const finding of parts.database.findings) {
-    if (finding.level === 'warning') log.warn({ means: finding.means }, `DATABASE_URL: ${findingLine(finding)}`);
-  }
-  log.info('bringing the schema up to date');
-  const onNewer = (migrations: string[]) =>
-    log.warn({ migrations }, 'a newer version has migrated the database, which this one works with');
-  const { url } = parts.database;
-  await throughOutages(() => migrate(url, { onNewer }));
-  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
-  const db = openDatabase({
-    ...{ url, vault, onError, outage: outages.pool('edge'), limits: TIME_LIMITS.edge },
-    maxConnections: LIMITS.edge_connections,
-    applicationName: 'connection-service edge',
-  });
-  parts.db = db;
-  parts.control = openDatabase({
-    ...{ url, onError, outage: outages.pool('control'), limits: TIME_LIMITS.control },
-    maxConnections: LIMITS.control_connections,
-    applicationName: 'connection-service control',
-  });
-  await throughOutages(() => auditEras(db)); // notes a dump that was loaded, before anything is added to its log
-  return { db, control: parts.control };
+/** Launches the database, unless it was before, and the stand-in network once DATA_DIR is this process's alone. */
+function launchedDatabase(
+  { config, log, services, launched: before, fatal }: StartOptions,
+  network: ProviderNetwork,
+): LaunchedDatabase {
+  const launched = before ?? launchDatabase(config, log, fatal);
+  if (!before) services.add('embedded database', () => launched.stop());
+  if (config.databaseUrl !== null) network.launch();
+  else void launched.held.then(() => network.launch());
+  return launched;
 }
 
-/** The stand-in network, where it is the provider: launched once nobody else uses DATA_DIR, beside the database. */
-interface Network {
-  launch(): void;
-  /** Resolves when it serves. */
-  started(): Promise<SandboxProcess>;
-}
-
-function networkOf(config: Config, log: Logger, parts: Parts, ring: KeyRing): Network {
-  let launched: ReturnType<typeof launchSandbox> | undefined;
+async function callbacksOf(config: Config): Promise<Callbacks> {
   return {
-    launch() {
-      if (config.provider.kind !== 'sandbox') return;
-      launched ??= launchSandbox({
-        dataDir: config.dataDir,
-        controlPort: config.sandboxControlPort,
-        log,
-        onRestart: async (ready) => {
-          if (parts.db) await useSandboxProxies(parts.db, ring, ready, log);
-        },
-      });
-      parts.sandbox = launched.sandbox;
-    },
-    async started() {
-      if (!launched) throw new Error('the stand-in network was not launched');
-      await launched.started;
-      return launched.sandbox;
-    },
+    allowedNetworks: config.callbackAllowedNetworks ?? [],
+    allowedEndpoints: config.callbackAllowedEndpoints,
+    ports: config.callbackPorts,
+    ca: config.callbackCaFile ? await readFile(config.callbackCaFile, 'utf8') : undefined,
+    dnsServers: config.callbackDnsServers,
   };
 }
 
-/** The site the browser drives: the stand-in network's, or that of the operator's own description. */
-async function providerSite(
-  config: Config,
-  log: Logger,
-  network: Network,
-  { db, ring }: { db: Database; ring: KeyRing },
-): Promise<Site> {
-  switch (config.provider.kind) {
-    case 'site':
-      return sharedProvider(config.provider.file, log, db, ring);
-    case 'sandbox': {
-      await refuseForgottenProvider(config, db);
-      const { ready } = await network.started();
-      await useSandboxProxies(db, ring, ready, log);
-      return sandboxSite(ready);
-    }
-    default:
-      return config.provider satisfies never;
-  }
+/**
+ * Adds what goes on beside the requests. It is stopped behind the node, whose last ends are counted and told, so it is added before it, and
+ * started later.
+ */
+function addBackground({ config, log, services }: StartOptions, standing: Standing, { db, control, overview }: Ground) {
+  services.add('connections', () => standing.edge?.close());
+  let counting: Pick<Background, 'stop'> | undefined;
+  services.add('overview', () => counting?.stop());
+  const told = announcer({
+    ...{ db, log },
+    waits: (oldest_s) => {
+      standing.untold_s = oldest_s;
+    },
+    recorded: (events) => {
+      for (const { connection_id: connectionId } of events) standing.node?.hint({ type: 'deliveries', connectionId });
+    },
+  });
+  services.add('announcer', () => told.stop());
+  const retained = (stats: RetentionStats) => {
+    standing.retained = stats;
+  };
+  const upkeep = new Upkeep({ config, log, db, control, retained });
+  services.add('upkeep', () => upkeep.stop());
+  return {
+    startWith(node: Node) {
+      counting = overview.start({ db: control, log, nodeId: node.id, measures: nodeMeasures(node) });
+      told.start();
+    },
+    startUpkeep: () => upkeep.start(),
+  };
 }
 
-/** The site that a file describes; a stand-in network's proxies are put in place, as after its own start. */
-async function sharedProvider(file: string, log: Logger, db: Database, ring: KeyRing): Promise<Site> {
-  const { site, network } = await describedProvider(file);
-  if (network) await useSandboxProxies(db, ring, network, log);
-  else await removeSandboxProxies(db, log);
-  return site;
-}
-
-async function startActors(
-  config: Config,
-  log: Logger,
-  parts: Parts,
-  { db, control, keys, secret, site, callbacks, outages, overview, pools }: ActorParts,
+async function startNode(
+  { config, log, services }: StartOptions,
+  standing: Standing,
+  { db, control, url, keys, secret, site, callbacks, outages, overview, pools, tracing }: Ground,
 ): Promise<Node> {
-  if (!parts.database) throw new Error('the database has not started');
   const node = openNode({
     db,
     control,
-    databaseUrl: parts.database.url,
+    databaseUrl: url,
     encryptionKeys: keys,
     fingerprintSecret: secret,
     workspaceOperations: config.workspaceOperations,
@@ -445,9 +277,45 @@ async function startActors(
     tally: overview.tally,
     logOptions: config.log,
     tracingSettings: config.tracing,
-    tracing: parts.tracing,
+    tracing,
   });
-  parts.node = node; // from here on it is stopped in order
+  standing.node = node;
+  services.add('node', () => node.stop());
   await node.start();
   return node;
+}
+
+function edgeOptions(
+  { config, log }: StartOptions,
+  { db, control, ring, secret, site, callbacks, overview, tracing }: Ground,
+  { node, drain, metrics }: { node: Node; drain: DrainSwitch; metrics: MetricsServer },
+): EdgeOptions {
+  const { allowedNetworks, allowedEndpoints, ports, dnsServers, ca } = callbacks;
+  const callbackPolicy = { allowedNetworks, allowedEndpoints, ports, resolve: callbackResolver(dnsServers) };
+  return {
+    ...addressOf(config, log),
+    ...{ db, control, drain, ring, overview, callbackPolicy, tracing },
+    system: node,
+    subscriptions: {
+      bounds: {
+        ofConnection: config.connectionSubscriptions,
+        ofWorkspace: config.workspaceSubscriptions,
+        ofDestination: config.destinationSubscriptions,
+      },
+      destination: secret && destinationHasher(secret),
+      verifier:
+        config.callbackVerification === 'required' ? new CallbackVerifier({ policy: callbackPolicy, ca }) : undefined,
+    },
+    logSample: config.log.sample,
+    onAnswered: metrics.observe,
+    providerDomains: site.domains,
+    ...(config.gateway && { gateway: { id: config.gateway.clientId, secret: config.gateway.clientSecret } }),
+    limits: config.workspaceLimits,
+    workspaceRequests: config.workspaceRequests,
+    bodyMemoryMib: config.bodyMemoryMib,
+    publicUrl: config.publicUrl,
+    trustedProxies: config.trustedProxies,
+    keyExpiryWarningDays: config.keyExpiryWarningDays,
+    ...(config.rateLimitPerSecond !== null && { rateLimitPerSecond: config.rateLimitPerSecond }),
+  };
 }

@@ -706,15 +706,6 @@ export const PLANTED: readonly PlantedBreach[] = [
     },
   },
   {
-    invariant: 'mailboxesHoldLiveOperations',
-    when: 'a job of the version before is left',
-    plant: (evidence) => {
-      const { id, connection_id } = read(evidence).row;
-      evidence.rows.jobs.push({ queue: `operation-${partitionOf(connection_id)}`, id, state: 'active' });
-      return id;
-    },
-  },
-  {
     invariant: 'noOrphanWasSeen',
     when: 'an operation was seen without a mailbox while it ran',
     plant: (evidence) => orphaned(evidence, null),
