@@ -1,4 +1,4 @@
-import type { OperationErrorCode } from '../storage/model/errors.js';
+import type { OperationErrorCode } from '../storage/model/error-codes.js';
 import type { SessionEffects } from './messages.js';
 
 /** What ends a run without a result. Details reach the caller of the API: they never hold text of a page or an error. */

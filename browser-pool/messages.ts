@@ -1,4 +1,4 @@
-import type { OperationErrorCode } from '../storage/model/errors.js';
+import type { OperationErrorCode } from '../storage/model/error-codes.js';
 import type { WriteProgress } from '../storage/model/evidence.js';
 import type { ChallengeKind, Health } from '../storage/model/records.js';
 import type { SendPermission } from './send-permission.js';

@@ -4,7 +4,7 @@ import t from 'tap';
 import { capabilities } from '../actors/capabilities/catalogue.js';
 import { routes } from '../server/table.js';
 import { AUDIT_ACTIONS } from '../storage/model/audit.js';
-import { HTTP_ERRORS, OPERATION_ERRORS } from '../storage/model/errors.js';
+import { HTTP_ERRORS, OPERATION_ERRORS } from '../storage/model/error-codes.js';
 import { SCOPES } from '../storage/model/records.js';
 
 /** The contract's page names everything that the code offers; what it says of each is for its readers to judge. */

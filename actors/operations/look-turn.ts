@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Look } from '../../browser-pool/contract/look.js';
 import { Deadline } from '../../storage/deadline.js';
-import { OperationError, type OperationErrorCode } from '../../storage/model/errors.js';
+import type { OperationErrorCode } from '../../storage/model/error-codes.js';
+import { OperationError } from '../../storage/model/errors.js';
 import { type LookRequest, openLook, storeLook, withdrawLook } from '../../storage/operations/looks.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';

@@ -1,6 +1,6 @@
 import type { Look } from '../../browser-pool/contract/look.js';
 import type { EndedOperation } from '../../storage/model/ended-operation.js';
-import { OPERATION_ERRORS } from '../../storage/model/errors.js';
+import { OPERATION_ERRORS } from '../../storage/model/error-codes.js';
 import type { OperationStatus } from '../../storage/model/records.js';
 import { Histogram, type HistogramSnapshot } from '../histogram.js';
 

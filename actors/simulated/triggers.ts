@@ -1,5 +1,6 @@
 import type { SkipReason } from '../../browser-pool/contract/signature.js';
-import { OPERATION_ERRORS, type OperationErrorCode, type OperationFailure } from '../../storage/model/errors.js';
+import { OPERATION_ERRORS, type OperationErrorCode } from '../../storage/model/error-codes.js';
+import type { OperationFailure } from '../../storage/model/errors.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
 import { LIMITS } from './limits.js';
 

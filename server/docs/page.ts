@@ -1,10 +1,9 @@
-import { FAILURE_MEANINGS, REFUSAL_MEANINGS } from '../../storage/model/error-meanings.js';
 import {
   HTTP_ERRORS,
   type HttpErrorCode,
   OPERATION_ERRORS,
   type OperationErrorCode,
-} from '../../storage/model/errors.js';
+} from '../../storage/model/error-codes.js';
 import { CHECKS } from '../../storage/postgres/server-checks/checks.js';
 import { METRICS } from '../metrics/catalogue.js';
 import { VARIABLES, type Variable } from '../start/variables.js';
@@ -70,7 +69,7 @@ function httpErrorTable(): string {
     `\`${code}\``,
     String(status),
     retryable ? 'yes' : '',
-    REFUSAL_MEANINGS[code as HttpErrorCode],
+    HTTP_ERRORS[code as HttpErrorCode].meaning,
   ]);
   return markdownTable(['code', 'status', 'may help to repeat', 'meaning'], rows);
 }
@@ -79,7 +78,7 @@ function operationErrorTable(): string {
   const rows = Object.entries(OPERATION_ERRORS).map(([code, { retryable }]) => [
     `\`${code}\``,
     retryable ? 'yes' : '',
-    FAILURE_MEANINGS[code as OperationErrorCode].meaning,
+    OPERATION_ERRORS[code as OperationErrorCode].meaning,
   ]);
   return markdownTable(['`error_code`', 'may help to submit anew', 'meaning'], rows);
 }

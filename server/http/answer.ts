@@ -1,4 +1,5 @@
-import { type FieldError, HTTP_ERRORS, HttpError, type HttpErrorCode } from '../../storage/model/errors.js';
+import { HTTP_ERRORS, type HttpErrorCode } from '../../storage/model/error-codes.js';
+import { type FieldError, HttpError } from '../../storage/model/errors.js';
 import { shownPath } from '../../storage/model/field-errors.js';
 import { isRefusedForNow, isUnreachable } from '../../storage/postgres/liveness.js';
 import { KeyUnknown } from '../../storage/secrets/encryption.js';

@@ -4,7 +4,7 @@ import type { ConnectionRef, ConnectionView } from '../../storage/connections/co
 import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
 import type { LogLines } from '../../storage/log-lines.js';
 import type { AuditAction } from '../../storage/model/audit.js';
-import type { HttpErrorCode } from '../../storage/model/errors.js';
+import type { HttpErrorCode } from '../../storage/model/error-codes.js';
 import type { OperationRow, Right } from '../../storage/model/records.js';
 import type { Changes } from '../../storage/overview/changes.js';
 import type { Tally } from '../../storage/overview/tally.js';

@@ -1,6 +1,6 @@
 import typia from 'typia';
-import { REFUSAL_MEANINGS } from '../../storage/model/error-meanings.js';
-import { type FieldError, HTTP_ERRORS, type HttpErrorCode } from '../../storage/model/errors.js';
+import { HTTP_ERRORS, type HttpErrorCode } from '../../storage/model/error-codes.js';
+import type { FieldError } from '../../storage/model/errors.js';
 import { GATES, UNREAD_GATES } from '../http/admission/gates.js';
 import type { ConflictJson, EnvelopeJson, ErrorJson } from '../http/answer.js';
 import type { AnswerHeader } from '../http/declared.js';
@@ -48,7 +48,7 @@ export function errorResponses(
       const sorted = [...codes].sort();
       const name = `${sorted.map(pascal).join('Or')}${envelope ? 'Envelope' : ''}`;
       responses[name] ??= {
-        description: sorted.map((code) => `\`${code}\`: ${REFUSAL_MEANINGS[code]}`).join(' '),
+        description: sorted.map((code) => `\`${code}\`: ${HTTP_ERRORS[code].meaning}`).join(' '),
         headers: answerHeaders([...new Set(sorted.flatMap(headersOf))]),
         content: {
           'application/json': {

@@ -1,10 +1,9 @@
-import { FAILURE_MEANINGS, REFUSAL_MEANINGS } from '../../storage/model/error-meanings.js';
 import {
   HTTP_ERRORS,
   type HttpErrorCode,
   OPERATION_ERRORS,
   type OperationErrorCode,
-} from '../../storage/model/errors.js';
+} from '../../storage/model/error-codes.js';
 import { markdownTable } from '../docs/table.js';
 
 /** What a reader of the document sees first, with every code there is. */
@@ -24,14 +23,14 @@ export function introduction(): string {
 function refusals(): string[][] {
   return (Object.keys(HTTP_ERRORS) as HttpErrorCode[]).map((code) => {
     const { status, retryable } = HTTP_ERRORS[code];
-    return [String(status), `\`${code}\``, REFUSAL_MEANINGS[code], yesOrNo(retryable)];
+    return [String(status), `\`${code}\``, HTTP_ERRORS[code].meaning, yesOrNo(retryable)];
   });
 }
 
 function failures(): string[][] {
   return (Object.keys(OPERATION_ERRORS) as OperationErrorCode[]).map((code) => [
     `\`${code}\``,
-    FAILURE_MEANINGS[code].meaning,
+    OPERATION_ERRORS[code].meaning,
     yesOrNo(OPERATION_ERRORS[code].retryable),
   ]);
 }

@@ -1,6 +1,6 @@
 import typia from 'typia';
 import type { CapabilityName } from '../../actors/capabilities/catalogue.js';
-import type { OperationErrorCode } from '../../storage/model/errors.js';
+import type { OperationErrorCode } from '../../storage/model/error-codes.js';
 import type { Attempt, OperationRow } from '../../storage/model/records.js';
 import type { Timestamp, Uuid } from '../http/fields.js';
 import type { EvidenceJson } from './evidence-json.js';

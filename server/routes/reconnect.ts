@@ -8,7 +8,8 @@ import {
   type ReconnectLink,
   useReconnectLink,
 } from '../../storage/connections/reconnect-links.js';
-import { HttpError, type OperationErrorCode } from '../../storage/model/errors.js';
+import type { OperationErrorCode } from '../../storage/model/error-codes.js';
+import { HttpError } from '../../storage/model/errors.js';
 import type { OperationStatus } from '../../storage/model/records.js';
 import { passwordContext } from '../../storage/secrets/sealing.js';
 import { findWorkspaces } from '../../storage/workspaces/workspaces.js';

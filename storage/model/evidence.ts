@@ -1,4 +1,4 @@
-import type { OperationErrorCode } from './errors.js';
+import type { OperationErrorCode } from './error-codes.js';
 
 /**
  * What is known of a write whose outcome is not (OPS-22). Its end stores it, or the recovery after its worker was lost. It holds

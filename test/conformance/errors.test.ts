@@ -1,6 +1,6 @@
 import pg from 'pg';
 import t from 'tap';
-import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/model/errors.js';
+import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/model/error-codes.js';
 import { OPERATOR } from '../../storage/model/records.js';
 import { createKey } from '../../storage/workspaces/keys.js';
 import { setOwnLimit } from '../../storage/workspaces/limits.js';

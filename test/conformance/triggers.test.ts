@@ -1,5 +1,5 @@
 import t from 'tap';
-import { OPERATION_ERRORS } from '../../storage/model/errors.js';
+import { OPERATION_ERRORS } from '../../storage/model/error-codes.js';
 import { timer } from '../fixture/measures.js';
 import { tableFixture } from './table.js';
 

@@ -1,5 +1,6 @@
 import type { ActorSystem } from '../../../actors/system.js';
-import { HttpError, type HttpErrorCode } from '../../../storage/model/errors.js';
+import type { HttpErrorCode } from '../../../storage/model/error-codes.js';
+import { HttpError } from '../../../storage/model/errors.js';
 import type { Right } from '../../../storage/model/records.js';
 import type { UsableKey } from '../../../storage/workspaces/keys.js';
 import { expectNoBody, parseJson, readBody } from '../body.js';

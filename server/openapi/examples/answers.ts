@@ -1,6 +1,6 @@
 import { capabilities } from '../../../actors/capabilities/catalogue.js';
 import { messageSend } from '../../../actors/capabilities/sending.js';
-import { FAILURE_MEANINGS } from '../../../storage/model/error-meanings.js';
+import { OPERATION_ERRORS } from '../../../storage/model/error-codes.js';
 import type { EnvelopeJson } from '../../http/answer.js';
 import type { DryRunJson } from '../../routes/submission.js';
 import * as connections from './connections.js';
@@ -19,7 +19,7 @@ function refused(code: string, message: string, details: Record<string, unknown>
 }
 
 const operation_id = OPERATION;
-const { meaning: _, details: notReady = {} } = FAILURE_MEANINGS.connection_not_ready;
+const { details: notReady } = OPERATION_ERRORS.connection_not_ready;
 
 const dryRun: DryRunJson = { valid: true };
 

@@ -1,7 +1,7 @@
 import { capabilities } from '../../../actors/capabilities/catalogue.js';
 import { HASH_ID } from '../../../actors/capabilities/example-values.js';
 import type { Verification } from '../../../actors/deliveries/callback-verifier.js';
-import { OPERATION_ERRORS, type OperationErrorCode } from '../../../storage/model/errors.js';
+import { OPERATION_ERRORS, type OperationErrorCode } from '../../../storage/model/error-codes.js';
 import type { ConflictJson, ErrorJson } from '../../http/answer.js';
 import type { InvitationInput, InvitationQueuedJson, InvitationSentJson } from '../../routes/invitations.js';
 import type { ChallengeInput, CodeAcceptedJson } from '../../routes/operation-actions.js';

@@ -3,8 +3,7 @@ import { type CapabilityName, capabilities } from '../../../actors/capabilities/
 import { CONVERSATION_ID, HASH_ID } from '../../../actors/capabilities/example-values.js';
 import { invitationSend, messageSend } from '../../../actors/capabilities/sending.js';
 import { login } from '../../../actors/capabilities/session.js';
-import { FAILURE_MEANINGS } from '../../../storage/model/error-meanings.js';
-import { OPERATION_ERRORS, type OperationErrorCode } from '../../../storage/model/errors.js';
+import { detailsOf, OPERATION_ERRORS, type OperationErrorCode } from '../../../storage/model/error-codes.js';
 import type { AttemptPhase, AttemptStatus, OperationStatus } from '../../../storage/model/records.js';
 import type * as shape from '../../routes/operation-json.js';
 import type { AttemptJson, FailureDetailsJson, TransitionJson } from '../../routes/operation-parts.js';
@@ -111,7 +110,7 @@ export function failed(code: OperationErrorCode): shape.FailedOperationJson {
   return {
     ...ended(capability, 'failed', code, 'failed', begun(capability)),
     error_code: code,
-    error_details: { retryable, ...FAILURE_MEANINGS[code].details } satisfies FailureDetailsJson,
+    error_details: { retryable, ...detailsOf(code) } satisfies FailureDetailsJson,
   };
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createSimulatedProvider } from '../../../actors/providers/simulated.js';
 import { triggersOf, withoutTriggers } from '../../../actors/simulated/triggers.js';
-import { OPERATION_ERRORS } from '../../../storage/model/errors.js';
+import { OPERATION_ERRORS } from '../../../storage/model/error-codes.js';
 import { timer } from '../../fixture/measures.js';
 import { connectionRow, NO_DATABASE, request } from './request.js';
 

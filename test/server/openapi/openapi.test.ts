@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { capabilities } from '../../../actors/capabilities/catalogue.js';
 import { buildDocument } from '../../../server/openapi/document.js';
 import { routes } from '../../../server/table.js';
-import { HTTP_ERRORS, OPERATION_ERRORS } from '../../../storage/model/errors.js';
+import { HTTP_ERRORS, OPERATION_ERRORS } from '../../../storage/model/error-codes.js';
 import { startTestEdge } from '../edge-fixture.js';
 import { type Document, type DocumentedOperation, pointerTo, schemaChecks } from './openapi-schemas.js';
 

@@ -6,7 +6,7 @@ import { TRIGGERS, triggersOf } from '../../../actors/simulated/triggers.js';
 import { buildDocument } from '../../../server/openapi/document.js';
 import { routes } from '../../../server/table.js';
 import { AUDIT_ACTIONS } from '../../../storage/model/audit.js';
-import { HTTP_ERRORS, OPERATION_ERRORS } from '../../../storage/model/errors.js';
+import { HTTP_ERRORS, OPERATION_ERRORS } from '../../../storage/model/error-codes.js';
 import type { Document, Schema } from './openapi-schemas.js';
 
 /** Whatever the reference names it also explains, in words that are meant for its readers. */

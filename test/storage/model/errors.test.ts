@@ -1,5 +1,6 @@
 import t from 'tap';
-import { failureDetails, HTTP_ERRORS, HttpError, OPERATION_ERRORS } from '../../../storage/model/errors.js';
+import { HTTP_ERRORS, OPERATION_ERRORS } from '../../../storage/model/error-codes.js';
+import { failureDetails, HttpError } from '../../../storage/model/errors.js';
 
 t.test('trying again helps where something may end by itself, and nowhere else', async (t) => {
   const retryable = (records: Record<string, { retryable: boolean }>) =>

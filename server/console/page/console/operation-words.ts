@@ -1,4 +1,4 @@
-import type { OperationErrorCode } from '../../../../storage/model/errors.js';
+import type { OperationErrorCode } from '../../../../storage/model/error-codes.js';
 import type { AttemptPhase, AttemptStatus, ChallengeKind, OperationStatus } from '../../../../storage/model/records.js';
 import type { EvidenceJson } from '../../../routes/evidence-json.js';
 import type { SkippedResultJson } from '../../../routes/operation-parts.js';

@@ -1,4 +1,4 @@
-import type { HttpErrorCode } from '../../../../storage/model/errors.js';
+import type { HttpErrorCode } from '../../../../storage/model/error-codes.js';
 
 /** Why a request was refused, where the service says no more than a code, or where its reader is somebody else than a program. */
 const REFUSALS: Readonly<Partial<Record<HttpErrorCode | 'unreachable' | 'unanswered', string>>> = {
