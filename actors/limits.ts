@@ -40,8 +40,8 @@ export const LIMITS = {
   /** What of a workspace's bound a thread must have in hand to report it. Less is not counted. */
   reported_backlog_share: 1 / 1_000,
   /**
-   * Partitions of a thread whose mailboxes one statement opens, or reads, and how many of these: each partition has its share. What is left
-   * goes into another one.
+   * Partitions of a thread whose mailboxes one statement opens, or reads, and how many of these: each partition has its share. The rest goes into
+   * another one.
    */
   opened_partitions: 64,
   opened_mailboxes: 512,
@@ -55,7 +55,7 @@ export const LIMITS = {
   mailbox_ended: 200,
   /** Mailboxes that one statement settles; the rest goes into the next one. */
   settled_mailboxes: 500,
-  /** How often rows and memory of a partition are compared. What differs twice in a row has the partition taken again. */
+  /** How often rows and memory of a partition are compared. A difference that is seen twice in a row has the partition taken again. */
   sweep_ms: 6_000,
   /** Partitions that are compared at a poll. The others follow at the next ones. */
   sweep_partitions: 8,

@@ -6,7 +6,7 @@ import type { Sql } from '../storage/postgres/database.js';
 export type UsedProxy = Pick<ProxyRow, 'id' | 'failing_since'>;
 
 /**
- * Tells operators which proxies fail, by what runs and streams of this thread come upon. What says the same as the row costs nothing; a
+ * Tells operators which proxies fail, by what runs and streams of this thread come upon. A report that says the same as the row costs nothing; a
  * proxy that fails under many at once is noted by one of them.
  */
 export class ProxyHealth {

@@ -56,7 +56,7 @@ export interface ProgramRun<Input extends object = Record<string, unknown>> {
   challenge(kind: ChallengeKind, acceptsCode: boolean): Promise<string>;
   /**
    * Waits for what the user does elsewhere: `look` is called now and then, with a slot and without the page of before, until it
-   * gives true. What it throws ends the wait.
+   * gives true. An error that it throws ends the wait.
    */
   challengeElsewhere(kind: ChallengeKind, look: () => Promise<boolean>): Promise<void>;
   /**

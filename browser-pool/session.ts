@@ -33,8 +33,8 @@ export function keepsAll({ base, session }: Renewal): boolean {
 }
 
 /**
- * The stored session with what a renewal changes, cookie by cookie; undefined when nothing of it applies. What another renewal
- * changed since `base` stays: the site knows no older value any more.
+ * The stored session with what a renewal changes, cookie by cookie; undefined when nothing of it applies. A change of another
+ * renewal since `base` stays: the site knows no older value any more.
  */
 export function withRenewal(stored: string, { base, session }: Renewal): string | undefined {
   if (stored === base) return session;

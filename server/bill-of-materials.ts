@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { requireNode } from '../storage/required-node.js';
 
 /**
- * Prints every package that runs in production, on any platform, with its version and hash, as CycloneDX JSON. What is in the lock
- * file alone decides. `npm sbom` describes them; its `--omit dev` is of no use here, because it leaves out what a tool needs as well.
+ * Prints every package that runs in production, on any platform, with its version and hash, as CycloneDX JSON. The lock file
+ * alone decides. `npm sbom` describes them; its `--omit dev` is of no use here, because it leaves out what a tool needs as well.
  */
 interface Component {
   'bom-ref': string;

@@ -6,7 +6,7 @@ const FOLDER = join(import.meta.dirname, '../.compiled');
 
 /**
  * Lets this process and its threads keep what V8 has made of the modules they load, and take it from there the next time: a quarter of
- * what a start costs. `NODE_COMPILE_CACHE` names another folder. Where nothing may be written, nothing is kept; Node tells by each
+ * what a start costs. `NODE_COMPILE_CACHE` names another folder. When nothing may be written, nothing is kept; Node tells by each
  * module's content whether what is kept still holds.
  */
 export function keepCompiledCode(): void {

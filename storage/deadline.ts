@@ -90,8 +90,8 @@ export class Deadline {
   }
 
   /**
-   * Settles as `work` does, or rejects with the signal's reason when the deadline is over first. What `work` resolves
-   * with after that is given to `discard`; a late rejection is ignored.
+   * Settles as `work` does, or rejects with the signal's reason when the deadline is over first. A later result of `work` is
+   * given to `discard`; a late rejection is ignored.
    */
   async race<T>(work: Promise<T>, discard: (late: T) => void = () => {}): Promise<T> {
     const { signal } = this;

@@ -7,7 +7,7 @@ const WARN = pino.levels.values.warn as number;
 /**
  * Standard error, written to in whole lines, several at a time and beside this thread's work, after `LIMITS.log_flush_ms` or so; a
  * warning takes everything with it at once, as does the end of the thread. All threads write to one descriptor: a pipe keeps writes
- * of at most `LIMITS.log_write_bytes` whole. Of a reader that does not read, nothing is waited for: past `LIMITS.log_buffer_bytes`
+ * of at most `LIMITS.log_write_bytes` whole. A reader that does not read is not waited for: past `LIMITS.log_buffer_bytes`
  * lines are dropped, and counted in one that follows.
  */
 export function bufferedDestination() {

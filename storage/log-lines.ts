@@ -30,7 +30,7 @@ type Level = keyof typeof LEVELS;
  * They are written past the logger, which would take as long as a third of a submission to look for secrets in them (measured: 36 µs a line,
  * 1 µs so). So they hold no field but those listed here, none of which can have a secret.
  *
- * Of what went well a share is kept, chosen by the request's id: a request that is kept shows its operation's end as well,
+ * A share of the lines of what went well is kept, chosen by the request's id: a request that is kept shows its operation's end as well,
  * on whichever thread of whichever node that is. What did not go well is always kept.
  */
 export class LogLines {

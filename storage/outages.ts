@@ -4,7 +4,7 @@ import type { OutageEvents } from './postgres/reachability.js';
 
 /**
  * Tells an outage of the database once for the whole process: one line when the first of its pools cannot reach it any more, one with
- * the length when all of them can again. What fails because of it says nothing of its own above `debug` (log.ts).
+ * the length when all of them can again. A failure because of it logs nothing of its own above `debug` (log.ts).
  *
  * I1. Pools notice an outage and its end each for themselves: it is over when none has been away for LIMITS.outage_settled_ms, and its
  *     length ends where that time begins.

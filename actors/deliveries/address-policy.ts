@@ -47,8 +47,8 @@ export function isPublic(text: string): boolean {
 }
 
 /**
- * Decides which addresses callbacks may connect to, on which ports: the public ones on `ports`, and what is exempt (EVT-2). What an
- * address is never changes, and the same receivers are called again and again, so that is cached.
+ * Decides which addresses callbacks may connect to, on which ports: the public ones on `ports`, and what is exempt (EVT-2). The kind of an
+ * address never changes, and the same receivers are called again and again, so that is cached.
  */
 export class AddressPolicy {
   readonly #allowed: readonly Network[];

@@ -53,8 +53,8 @@ function endSpan(span: OpenSpan, delivery: StartedDelivery, result: AttemptResul
 }
 
 /**
- * Makes one attempt of a delivery that was started: body, secrets, signature, request; counted, and logged when it failed. Of the
- * callback a log line holds only the origin: the body, and a path that may be a secret itself, are left out. The secrets came
+ * Makes one attempt of a delivery that was started: body, secrets, signature, request; counted, and logged when it failed. A log line holds only the
+ * origin of the callback: the body, and a path that may be a secret itself, are left out. The secrets came
  * with the start, so a rotation applies from the next attempt on.
  */
 export class CallbackAttempts {

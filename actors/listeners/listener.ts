@@ -60,7 +60,7 @@ const STEPS: Steps<Kind> = {
  *                                        └──that change was not stored──▶ connecting, so that the refusal comes again
  *
  * I1 a gap opens when a stream that ran is lost (dropped, silent, another owner's) or closed, whatever for, and closes at the first
- *    frame of a stream: an open stream without frames may be deaf. What happened in between is not fetched;
+ *    frame of a stream: an open stream without frames may be deaf. Events in between are not fetched;
  * I2 an event is recorded before it counts as the last one heard;
  * I3 the wait before the next stream doubles until a stream sends a frame, so that a provider that refuses gets ever fewer requests;
  * I4 it asks neither the provider nor the database for anything before it has its turn among the openings of its thread;

@@ -53,7 +53,7 @@ function giveUp({ log, release }: LevellingOptions, holdings: Holding[], why: st
 
 /**
  * Claims of these what the node lacks of its share: the quiet ones together, as those of a node that was stopped are, the others a few at a
- * time. One that cannot be claimed now (its rows are locked) is left to the next round.
+ * time. A partition that cannot be claimed now (its rows are locked) is left to the next round.
  */
 async function claimShare(options: LevellingOptions, partitions: number[], share: number): Promise<void> {
   const { held, log } = options;

@@ -44,7 +44,7 @@ function loadOf(thread: Worker): Promise<void> {
   });
 }
 
-/** Ends the threads of pools in which no task runs. One that still loads is waited for: ended in the middle of it, it would abort the process. */
+/** Ends the threads of pools in which no task runs. A thread that still loads is waited for: ended in the middle of it, it would abort the process. */
 export async function endThreads(...pools: Piscina[]): Promise<void> {
   await Promise.all(pools.flatMap(({ threads }) => threads.map((thread) => loads.get(thread))));
   await Promise.all(pools.map((pool) => pool.close({ force: true })));

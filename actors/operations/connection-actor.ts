@@ -155,7 +155,7 @@ export class ConnectionActor {
     if (this.#state.kind === 'idle') this.#rouse(); // I1
   }
 
-  /** Keeps the actor for an operation that is being stored, if it has nothing in hand. What it takes meanwhile waits. */
+  /** Keeps the actor for an operation that is being stored, if it has nothing in hand. Operations that it takes meanwhile wait. */
   reserve(): boolean {
     if (this.#state.kind !== 'idle') return false;
     this.#enter({ kind: 'reserved' });
@@ -199,7 +199,7 @@ export class ConnectionActor {
   }
 
   /**
-   * Start nothing more. What is past its write boundary may end; anything else is interrupted and left to the next owner,
+   * Start nothing more. An attempt past its write boundary may end; anything else is interrupted and left to the next owner,
    * whose recovery queues it again, so that a hand-over takes no longer than the writes under way.
    */
   stop(): void {

@@ -15,7 +15,7 @@ import { type RunContext, storedInput } from './run-attempt.js';
 
 /** A look as the operation keeps it. */
 export interface KeptLook {
-  /** When it began; ISO 8601. What was written later is not in it. */
+  /** When it began; ISO 8601. A later write is not in it. */
   at: string;
   /** How much was found: `none`, `one`, `several`; null when it cannot be told. */
   found: Look['found'];

@@ -62,8 +62,8 @@ const LOCKED = Symbol('locked');
 const WRITES = capabilities.filter(({ kind }) => kind === 'write').map(({ name }) => name);
 
 /**
- * The three batched writes of every execution in a thread: starts, write boundaries, ends. What is asked for while a statement
- * is under way goes into the next one. Each may be asked for again when its answer was lost. Invariants: I1 a boundary is
+ * The three batched writes of every execution in a thread: starts, write boundaries, ends. Items that are asked for while a statement is under
+ * way go into the next one. Each may be asked for again when its answer was lost. Invariants: I1 a boundary is
  * durable before it resolves; I2 an attempt's end and everything it changes commit together, or none of it does; I3 nothing of an
  * attempt that is no longer held is stored; I4 a row that is locked holds up no other: its item alone rejects.
  */

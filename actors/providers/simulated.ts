@@ -14,8 +14,8 @@ import { triggersOf } from '../simulated/triggers.js';
 
 /**
  * Answers the operations of simulated connections from a network that is computed from the account: the same request
- * has the same answer, on any thread and after any restart, and nothing is stored for it. What operations did is
- * remembered through their own rows and events.
+ * has the same answer, on any thread and after any restart, and nothing is stored for it. The effects of operations
+ * are remembered through their own rows and events.
  *
  *     triggers ─▶ delay ─▶ challenge ─▶ failure or skip of a trigger ─▶ check in turn ─▶ the record's answer
  *                                                                    (a write: look-ups, boundary(), then its effects)
@@ -41,7 +41,7 @@ export function createSimulatedProvider({ db, clock = Date.now }: SimulatedDepen
     if (errors.length > 0) return outcomeOf({ invalid: errors });
     const self = selfOf(connection.actor_id ?? connection.id);
     const boundary = async () => {
-      // Its permission to send is of no use here: nothing leaves. What the answer does is stored in the transaction of the
+      // Its permission to send is of no use here: nothing leaves. The effects of the answer are stored in the transaction of the
       // attempt's end, and only while the row still is this attempt's.
       await execution.boundary();
     };

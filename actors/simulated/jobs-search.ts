@@ -9,7 +9,7 @@ import type { SimulatedAnswer } from './request.js';
 import { idNamed, type NameKind, unknownNames } from './typeahead.js';
 import { COMPANY_INDUSTRY, ID_BASE, LOCATIONS, TITLES } from './vocabulary.js';
 
-/** Jobs search (contract: "Discovery and search"). What the provider's codes mean is settled here, for lack of one. */
+/** Jobs search (contract: "Discovery and search"). The meaning of the provider's codes is settled here, for lack of one. */
 
 const EARLY_APPLICANTS = 10;
 type Test = (job: Job) => boolean;

@@ -70,8 +70,8 @@ const DOWNLOADS = [
 const forward = (chunk: Buffer) => void process.stderr.write(chunk);
 
 /**
- * Runs a command to its end and hands on its output. One that fails, takes too long or is silent for too long only
- * leads to the next step. `spawn`'s own timeout is not used: its timer outlives a command that does not exist.
+ * Runs a command to its end and hands on its output. A step that fails, takes too long or is silent for too
+ * long only leads to the next one. `spawn`'s own timeout is not used: its timer outlives a command that does not exist.
  */
 function run(command: string, args: string[], output: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve) => {

@@ -51,7 +51,7 @@ export interface ProfileGetResult {
   state_revision: number;
 }
 
-/** A person's profile (contract: "Profile object"). What the provider does not show is null or an empty list. */
+/** A person's profile (contract: "Profile object"). A field that the provider does not show is null or an empty list. */
 export interface Profile {
   /** Always `full`: all of the profile was read. */
   source: 'full';
@@ -191,7 +191,7 @@ export interface CompanyGetResult {
   state_revision: number;
 }
 
-/** A company (contract: "Company object"). What the provider leaves empty is left out. */
+/** A company (contract: "Company object"). A field that the provider leaves empty is left out. */
 export interface Company {
   /** Public slug of the company. */
   public_id?: string;

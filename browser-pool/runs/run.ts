@@ -45,7 +45,7 @@ export interface RunReports {
  * I4. Slot, page and context are given back at the end; the context stays warm only when the run ended by itself and
  *     its failure, if any, is neither the browser's nor the session's.
  * I5. The clock goes only while the run holds what it needs to go on, and its actor hears of each change.
- * I6. What the site changed of the session is reported before the end is sent.
+ * I6. A change of the session by the site is reported before the end is sent.
  */
 export class Run implements ActorCalls {
   readonly order: RunOrder;

@@ -9,7 +9,7 @@ import { LIMITS } from '../start/limits.js';
 import { describedProvider } from '../start/provider-site.js';
 import { Failure } from './answer.js';
 
-/** What comes of using it; null where there is no site yet to reach through it. What cannot be used is refused. */
+/** What comes of using it; null where there is no site yet to reach through it. A proxy that cannot be used is refused. */
 export async function trialOf(
   config: Config,
   { url, username, password }: Omit<NewProxy, 'region'>,

@@ -41,7 +41,7 @@ interface EntryParts {
 
 export type Work = (session: AdminSession) => Promise<Answer>;
 
-/** What a command works on: a database that is there, or one that it makes where there is none. What only looks makes none. */
+/** What a command works on: a database that is there, or one that it makes where there is none. A command that only looks makes none. */
 export type Wanted = 'existing' | 'made';
 
 /** What the audit log calls the command (HTTP-30), and what it works on; absent: a database that is there. */
@@ -93,7 +93,7 @@ export async function withSession(env: NodeJS.ProcessEnv, chosen: Chosen): Promi
   }
 }
 
-/** Does the work. What has not recorded itself, because it changed nothing, is recorded before its answer is shown. */
+/** Does the work. A command that has not recorded itself, because it changed nothing, is recorded before its answer is shown. */
 async function recorded(
   { work, action, command, named }: Chosen,
   given: Omit<AdminSession, 'record' | 'recordNamed'>,

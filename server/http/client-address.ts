@@ -13,7 +13,7 @@ export type ClientAddress = (parts: AddressParts) => string;
 
 /**
  * Of proxies that are trusted (`TRUSTED_PROXIES`) what they say counts, from the last one back to the first that is not: a client can
- * write whatever it likes in front of that. Where a trusted proxy names no address, it is not known: a proxy's own would open keys
+ * write whatever it likes in front of that. When a trusted proxy names no address, it is not known: a proxy's own would open keys
  * that are bound to the network in which the proxies are.
  */
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {

@@ -10,7 +10,7 @@ import { TokenBucket } from './token-bucket.js';
  *     that brings right keys is never held up, however many.
  * I2. An address out of tokens has a key looked up when it brings that key again: of a flood each key comes once, and behind a proxy
  *     its address is everybody's. These look-ups have tokens of their own.
- * I3. What is remembered of addresses and keys is bounded: the least recently used goes.
+ * I3. The memory of addresses and keys is bounded: the least recently used goes.
  */
 export class KeyLookups {
   readonly #now: () => number;

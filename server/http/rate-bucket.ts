@@ -29,7 +29,7 @@ export class RateBucket {
     this.askedAt = now;
   }
 
-  /** False when it is empty. What is refused was asked for as well. */
+  /** False when it is empty. A refused request was asked for as well. */
   take(now: number): boolean {
     this.#asked = this.askedPerSecond(now) + 1;
     this.askedAt = now;

@@ -20,13 +20,13 @@ export interface RequestKind {
 /**
  * Shares this node's time between workspaces (HTTP-13). A workspace that asks for more than its part, while others are at work, has at
  * most `#cap` requests at work on average: `LIMITS.pace_most`, and fewer while the node runs late and one that asks for less is there.
- * What it asks for beyond waits, first in, first out, and is refused with 503 `overloaded` after a while.
+ * Requests beyond it wait, first in, first out, and are refused with 503 `overloaded` after a while.
  *
  * What is asked for is counted in prices, what such a request takes when nothing holds it up: while the node is late all take longer,
- * and who asks for little would seem to ask for much. What is had is counted in time at work, whatever is short: the processor or the
+ * and who asks for little would seem to ask for much. Use is counted in time at work, whatever is short: the processor or the
  * database.
  *
- * I1. Who asks for less than an equal part is not held up, whatever the others do; nor is a workspace alone.
+ * I1. A workspace that asks for less than an equal part is not held up, whatever the others do; nor is a workspace alone.
  * I2. A turn is paid for with what a request of its workspace takes as a rule, and settled by what it took.
  */
 export class RequestPace {
@@ -157,7 +157,7 @@ class Prices {
     return this.#prices.get(keyOf(kind)) ?? 1 + kind.bytes / LIMITS.unknown_price_bytes_a_ms;
   }
 
-  /** A request took so long. What others do beside it makes one take longer, never shorter. */
+  /** A request took so long. The work of others makes a request take longer, never shorter. */
   note(kind: RequestKind, took_ms: number, isLate: boolean): void {
     const key = keyOf(kind);
     const price_ms = this.#prices.get(key);
@@ -200,7 +200,7 @@ class Part {
     return this.now === 0 && this.waiting.size === 0 && this.atWork < LIMITS.pace_gone;
   }
 
-  /** A request came. What comes in a burst counts at once. */
+  /** A request came. A burst counts at once. */
   asks(price_ms: number, equal: number): void {
     this.#asked_ms += price_ms;
     this.isHeavy ||= this.asked + this.#asked_ms / LIMITS.pace_memory_ms > equal;

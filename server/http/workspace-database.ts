@@ -8,7 +8,7 @@ import { LIMITS } from './limits.js';
  * The API's database as the requests of one workspace have it: their statements and transactions hold at most
  * `LIMITS.workspace_database_percent` of its connections, so that the others find one free whatever this workspace asks for.
  *
- * I1. What waits for its turn is bounded, by number and by time: past either it is refused with 503 `overloaded`, which says that nothing was
+ * I1. Waiting statements are bounded, in number and in time: one past either is refused with 503 `overloaded`, which says that nothing was
  *     done. So no request is refused once a transaction of it was begun: it waits, and there are no more of those than requests under way.
  * I2. Within the workspace turns go round its keys. Work that has a connection must not ask for another: it could wait for itself.
  */

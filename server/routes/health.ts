@@ -43,8 +43,8 @@ async function livez(): Promise<Answer> {
 const healthSchema = typia.json.schemas<[ServiceHealthJson]>();
 
 /**
- * Service and database only, never a provider session (contract: "Service"). What a supervisor asks, `/livez` and `/readyz`, stands
- * on the port of the metrics as well.
+ * Service and database only, never a provider session (contract: "Service"). The probes of supervisors, `/livez` and `/readyz`,
+ * stand on the port of the metrics as well.
  */
 export const healthRoutes: Route[] = [
   route({

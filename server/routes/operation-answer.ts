@@ -49,7 +49,7 @@ export function operationsAnswer(db: Sql, rows: OperationRow[], next_cursor: str
 /** What a body is made of: JSON text, and files, each of which stands there as base64. */
 type Piece = string | StoredFile;
 
-/** The JSON of one operation. Where its result is a stored file, the file is written into it: it is what the text ends with. */
+/** The JSON of one operation. When its result is a stored file, the file is written into it: it is what the text ends with. */
 function operationPieces(db: Sql, row: OperationRow): Piece[] {
   const result = resultTextOf(db, row);
   const file = result === null ? undefined : storedFile(row, result);

@@ -75,7 +75,7 @@ export interface SucceededOperationJson extends OperationBase, Omit<NoEnd, 'resu
   result: Record<string, unknown> | null;
 }
 
-/** An operation that failed. Of a write that failed nothing was done. */
+/** An operation that failed. A write that failed did nothing. */
 export interface FailedOperationJson extends OperationBase, Omit<NoEnd, 'error_code' | 'error_details'> {
   /** Always `failed`. */
   status: 'failed';

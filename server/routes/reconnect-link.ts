@@ -10,7 +10,7 @@ import { connectionResource } from './resources.js';
 
 /** A link for the owner of an account; it is shown only here (CONN-15). */
 export interface ReconnectLinkJson {
-  /** The address to give to the account's owner. What proves it stands behind the `#`, which browsers send to nobody. */
+  /** The address to give to the account's owner. Its proof stands behind the `#`, which browsers send to nobody. */
   url: string;
   /** Until then it works, unless a newer one takes its place. */
   expires_at: Timestamp;

@@ -5,7 +5,7 @@ const CANCEL = DELIVERY_STEPS.sql(['pending', 'sending'], 'canceled');
 const CLOSE = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
 
 // Index: delivery_by_status, taken for its order: without one the planner reads the whole table for each subscription once most rows
-// are those of a few. What was chosen is found by its ids alone, in arrays: with a status beside them the planner reads all deliveries
+// are those of a few. The chosen rows are found by their ids alone, in arrays: with a status beside them the planner reads all deliveries
 // that have it when it expects few.
 /**
  * pending, sending → canceled for up to `limit` deliveries of the connections' inactive subscriptions, whose jobs are gone already.

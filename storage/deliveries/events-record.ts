@@ -36,8 +36,8 @@ const OWN = `'{${OWN_EVENTS.join()}}'`;
 
 // `held` finds connections by their ids alone, whatever the planner expects of a workspace, and joins nothing: a row lock copies every
 // row that it is joined to. Few rows meet few, so that arrays are looked through faster than joins. `matching` goes from a connection to its
-// subscriptions (`offset` keeps it so): without statistics the planner would read all subscriptions there are. What ends a session locks the
-// connection FOR UPDATE: it comes before `held` and is seen, or after the commit.
+// subscriptions (`offset` keeps it so): without statistics the planner would read all subscriptions there are. A transaction that ends a session
+// locks the connection FOR UPDATE: it comes before `held` and is seen, or after the commit.
 const RECORD = `
   with held as materialized (
     select c.id, c.workspace_id, c.partition, c.deleted_at, c.state_revision from connection c where c.id = any($3) order by c.id for key share
@@ -104,7 +104,7 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * Records events, a delivery for each matching active subscription (of `addressee` alone, where one is given, whatever it
- * selects), and makes the subscriptions' jobs due, in one statement. One that awaits its connection's being ready gets what the service
+ * selects), and makes the subscriptions' jobs due, in one statement. A subscription that awaits its connection's being ready gets what the service
  * tells of itself alone
  * (contract: "Events are persisted before delivery"). An event that its connection has already is left out (EVT-8), as
  * is one whose connection is not in the workspace, or has another revision than the stream that heard it (EVT-25). Connections are locked before subscriptions, in the order of a

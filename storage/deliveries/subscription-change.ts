@@ -89,8 +89,8 @@ export async function deletedSubscriptions(sql: Sql, but: readonly string[]): Pr
 }
 
 /**
- * One slice of the rows of a deleted subscription, so many at most, in a transaction: deliveries with their attempts, then members, then itself. What an event
- * that is being recorded adds to a member meanwhile goes with the member. Gives `last` null when it is gone.
+ * One slice of the rows of a deleted subscription, so many at most, in a transaction: deliveries with their attempts, then members, then itself. A delivery that is being recorded for a member
+ * meanwhile goes with the member. Gives `last` null when it is gone.
  * Indexes: delivery_by_rank, delivery_of_parent, subscription_member.
  */
 export async function dropDeleted(

@@ -31,8 +31,8 @@ export class SeenByOthers extends Error {
 }
 
 /**
- * Takes what was deleted out of the indexes, and renews the samples that the planner keeps (`VACUUM`, `ANALYZE`): nothing waits for it. What is
- * left then are bytes in free space of pages, until others are written there. With `anew` every table is written to new files
+ * Takes what was deleted out of the indexes, and renews the samples that the planner keeps (`VACUUM`, `ANALYZE`): nothing waits for it. The rest
+ * are bytes in free space of pages, until others are written there. With `anew` every table is written to new files
  * (`VACUUM FULL`), one after the other; nobody can use a table meanwhile.
  * @throws TableInUse when somebody uses a table for `LIMITS.rewrite_lock_ms`, each of several times; those before it are done
  * @throws SeenByOthers when what was deleted before may still be read for as long

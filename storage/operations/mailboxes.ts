@@ -32,7 +32,7 @@ import { LARGE_INPUT_bytes, placeOf } from './submission.js';
  * I3 an owner settles no mailbox while it stores an operation for it, and stores none as for an open mailbox until it knows what became of a
  *    settling: neither can see the other;
  * I4 a settling changes the version of the job that its owner knew, or nothing: it decides by what the owner has in hand, and looks at no
- *    operation. One that is executed late, or commits late, finds another version.
+ *    operation. A statement that is executed late, or commits late, finds another version.
  *
  * What is queued is found by `operation_by_connection` from the mark on, so it costs as many rows as there are from there, whatever the history.
  */
@@ -82,8 +82,8 @@ export interface OpenedMailboxes {
 }
 
 /**
- * Opens up to `limit` mailboxes of each of these partitions that are due, the oldest first; none of one whose epoch is stale. What is queued
- * in them is read after it, by `readQueued`: a statement sees nothing that was committed while it waited for a row.
+ * Opens up to `limit` mailboxes of each of these partitions that are due, the oldest first; none of one whose epoch is stale. The queued operations are
+ * read after it, by `readQueued`: a statement sees nothing that was committed while it waited for a row.
  */
 export async function openMailboxes(db: Sql, partitions: Opening[], limit: number): Promise<OpenedMailboxes[]> {
   const but = partitions.flatMap(({ id, but: left = [] }) => left.map((connectionId) => ({ id, connectionId })));

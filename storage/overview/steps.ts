@@ -65,7 +65,7 @@ const STORE = `with gone as (
   on conflict (workspace_id, step, node_id) do update set
     ${[...COUNTED, 'took', ...MEASURED].map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
-/** Stores a step, and deletes what is too old. What is stored again takes the place of what was. Indexes: overview_step_key, overview_step_by_time. */
+/** Stores a step, and deletes what is too old. A step that is stored again replaces the one before. Indexes: overview_step_key, overview_step_by_time. */
 export async function storeStep(sql: Sql, { nodeId, step, workspaces, together, measures }: NodeStep): Promise<void> {
   const rows: [string | null, WorkspaceCounts][] = [[null, together], ...workspaces];
   await sql.query('storeOverviewStep', STORE, [

@@ -212,7 +212,7 @@ async function holdsSockets(dir: string): Promise<boolean> {
   return held;
 }
 
-/** The password of the service's role. One that is not there, or was written by halves, is made anew: each start sets it. */
+/** The password of the service's role. A password that is missing, or was written by halves, is made anew: each start sets it. */
 async function passwordOf(dir: string): Promise<string> {
   const file = join(dir, '..', 'postgres-password');
   const existing = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

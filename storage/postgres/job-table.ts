@@ -46,7 +46,7 @@ export function jobPage(queue: QueueKind, partition: string, after: string, limi
 }
 
 /**
- * Makes a job for each row due from `due` on. One that is there already becomes due as well, whatever it waited for: it is put
+ * Makes a job for each row due from `due` on. A job that is there already becomes due as well, whatever it waited for: it is put
  * back when it was fetched, and never put off; with `kept` one that was fetched stays so, changed: whoever parks it looks again. No job may occur twice.
  */
 export function makeJobsDue(source: JobSource & { due: string; kept?: boolean }): string {

@@ -56,7 +56,7 @@ export class Reachability {
     if (this.#state.kind === 'away') throw new NotSent(this.#state.error);
   }
 
-  /** Settles as `work` does; rejects with `NotSent` as soon as the database is away (I1). What `work` gives later goes to `discard`. */
+  /** Settles as `work` does; rejects with `NotSent` as soon as the database is away (I1). A later result of `work` goes to `discard`. */
   async unlessAway<T>(work: Promise<T>, discard: (late: T) => void): Promise<T> {
     const turned = Promise.withResolvers<never>();
     // Not one promise for all: what waits on a promise that is never settled is kept for ever.

@@ -38,7 +38,7 @@ export const PASS_OVER: Record<RetentionClass, PassOver> = {
 };
 
 /**
- * The same with what follows from it: events take with them the deliveries that have ended. What goes no sooner than the whole it belongs to
+ * The same with what follows from it: events take with them the deliveries that have ended. A part that goes no sooner than its whole
  * is not erased for itself: attempts go along with their delivery, inputs and results with their operation.
  */
 export function wholeDays(days: RetentionDays): RetentionDays {

@@ -14,8 +14,8 @@ import { eraseFiles } from './operations.js';
 type Value = 'input' | 'result';
 
 /**
- * Of a write whose outcome nobody has looked at the input stays, because it says what to look for. What errors repeat of an input goes with
- * it. Indexes: operation_pkey, retention_passed_by_look.
+ * Of a write whose outcome nobody has looked at the input stays, because it says what to look for. The parts of an input that errors
+ * repeat go with it. Indexes: operation_pkey, retention_passed_by_look.
  */
 export const eraseInputs: Erasure = (tx, after, age, rows) =>
   erase(tx, 'input', after, age, rows, async (ids) => {

@@ -6,7 +6,7 @@ import type { Database, Sql } from '../postgres/database.js';
 /*
  * What a workspace takes: inputs, results and files of its operations, as the database keeps them, and its entries of the audit log (HTTP-27). Only of workspaces that have
  * a limit of it. The sum is measured slice by slice, one slice at a time in the installation; what is accepted meanwhile and until the next
- * time is noted by the nodes and added, and so are parts of files. What else ends, and what is erased, is seen by the next measurement. Where one limit
+ * time is noted by the nodes and added, and so are parts of files. The next measurement sees what else ends and what is erased. Where one limit
  * holds for all, only those are measured that something was noted of, and those that take half of it: the others cannot be near it.
  *
  *     resting ─ due ─▶ operations of a workspace ─ slice ─▶ … ─ last slice ─▶ its entries ─ slice ─▶ … ─ last slice ─▶ its sum is stored; the next

@@ -3,7 +3,7 @@ import { LIMITS } from '../../limits.js';
 import type { ProxyTarget } from '../../messages.js';
 import type { Site } from '../site/site.js';
 
-/** The HTTP client. What makes requests loads it at its first: it takes a tenth of a second, which a start does not wait for. */
+/** The HTTP client. The first request loads it: it takes a tenth of a second, which a start does not wait for. */
 export type HttpClient = typeof import('undici')['default'];
 
 /**

@@ -46,7 +46,7 @@ export interface SiteAnswer {
  * *open* (tunnel and TLS are done, nothing was sent) ─ send ─▶ *sent* ─ answer, failure ─▶ *closed*; `close` at any time.
  *
  * I1. Nothing of the request leaves before `send` has seen that the permission holds and that the run has not ended.
- * I2. What fails before that is `unsent`; what fails after it is not.
+ * I2. A failure before that is `unsent`; one after it is not.
  * I3. When the signal aborts, the connection is reset: what the kernel still holds is thrown away, not delivered late.
  */
 export class SiteConnection {

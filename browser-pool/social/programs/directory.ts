@@ -47,7 +47,7 @@ const getCompany = defineProgram<GetCompany>('social.company.get', async (run, s
 /** The account's connections, and companies. */
 export const directoryPrograms = [listConnections, getCompany] as const;
 
-/** Contract: "Company object". What the provider leaves empty is left out. */
+/** Contract: "Company object". A field that the provider leaves empty is left out. */
 function companyOf(company: CompanyAnswer['data']): Company {
   return withoutEmpty<Company>({
     public_id: company.publicId,
