@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Backoff } from './backoff.js';
 
 /**
  * Work beside the service, one round after the other: each says how many milliseconds later the next one begins, or, with undefined, that
@@ -36,4 +37,35 @@ export class Background {
       await delay(wait_ms, undefined, { signal, ref: false }).catch(() => {});
     }
   }
+}
+
+export interface RegularWork {
+  /** From the begin of one round to the begin of the next, which follows at once when a round takes longer. */
+  interval_ms: number;
+  /** The waits behind rounds that failed in a row. */
+  waits: Backoff;
+  /** Gets what a round threw. */
+  failed(error: unknown): void;
+}
+
+/** The same round again and again, started; it begins with a wait of `interval_ms`. */
+export function regularly({ interval_ms, waits, failed }: RegularWork, round: () => Promise<void>): Background {
+  let waited = false;
+  const work = new Background(async () => {
+    if (!waited) {
+      waited = true;
+      return interval_ms;
+    }
+    const begun = performance.now();
+    try {
+      await round();
+      waits.reset();
+      return Math.max(0, interval_ms - (performance.now() - begun));
+    } catch (error) {
+      failed(error);
+      return waits.next_ms();
+    }
+  });
+  work.start();
+  return work;
 }

@@ -1,9 +1,10 @@
+import { type Background, regularly } from '../../storage/background.js';
 import type { Logger } from '../../storage/log.js';
 import { type Backlog, shareBacklog } from '../../storage/partitions/backlog.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { LIMITS } from '../limits.js';
+import { retryWaits } from '../retry.js';
 import type { Submission } from '../system.js';
-import { Rounds } from './rounds.js';
 
 export interface BacklogsOptions {
   /** Its statements end by themselves, answered or not. */
@@ -26,21 +27,16 @@ export interface BacklogsOptions {
 export class Backlogs {
   readonly #options: BacklogsOptions;
   #sums: Backlog = new Map();
-  #rounds: Rounds | undefined;
+  #rounds: Background | undefined;
 
   constructor(options: BacklogsOptions) {
     this.#options = options;
   }
 
   start(): void {
-    this.#rounds = new Rounds(
-      LIMITS.poll_ms,
-      () => this.#share(),
-      (error) => {
-        // I1
-        this.#options.log.warn({ err: error }, 'backlogs could not be shared, trying again');
-      },
-    );
+    const failed = (error: unknown) =>
+      this.#options.log.warn({ err: error }, 'backlogs could not be shared, trying again'); // I1
+    this.#rounds = regularly({ interval_ms: LIMITS.poll_ms, waits: retryWaits(), failed }, () => this.#share());
   }
 
   async stop(): Promise<void> {

@@ -1,3 +1,4 @@
+import { type Background, regularly } from '../../storage/background.js';
 import { Deadline } from '../../storage/deadline.js';
 import { LIMITS as STORED_LIMITS } from '../../storage/limits.js';
 import type { Logger } from '../../storage/log.js';
@@ -9,10 +10,9 @@ import { isUnanswered } from '../../storage/postgres/liveness.js';
 import { checkStep, type Steps } from '../../storage/steps.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
-import { retrying, throughOutages } from '../retry.js';
+import { retrying, retryWaits, throughOutages } from '../retry.js';
 import { type Holding, Holdings } from './holdings.js';
 import { levelPartitions } from './levelling.js';
-import { Rounds } from './rounds.js';
 import { Takings } from './takings.js';
 
 export interface OwnershipOptions {
@@ -37,7 +37,7 @@ export interface OwnershipOptions {
 
 type OwnershipState =
   | { kind: 'new' | 'stopped' }
-  | { kind: 'renewing'; renewals: Rounds; levelling: Rounds | undefined }
+  | { kind: 'renewing'; renewals: Background; levelling: Background | undefined }
   /** Leases are renewed; nothing more is claimed. */
   | { kind: 'leaving' };
 
@@ -104,10 +104,9 @@ export class Ownership {
     const left = () => this.#left !== undefined;
     await throughOutages(() => this.#renew(), left);
     if (this.#left) return;
-    const renewals = new Rounds(
-      LIMITS.renew_ms,
+    const renewals = regularly(
+      { interval_ms: LIMITS.renew_ms, waits: retryWaits(), failed: (error) => this.#renewalFailed(error) },
       () => this.#renew(),
-      (error) => this.#renewalFailed(error),
     );
     this.#enter({ kind: 'renewing', renewals, levelling: undefined });
     const level = () => this.#level();
@@ -119,9 +118,9 @@ export class Ownership {
       throw error;
     }
     if (this.#state.kind !== 'renewing') return;
-    const levelling = new Rounds(LIMITS.renew_ms, level, (error) => {
+    const failed = (error: unknown) =>
       log.error({ err: error }, 'partitions could not be claimed or levelled, trying again');
-    });
+    const levelling = regularly({ interval_ms: LIMITS.renew_ms, waits: retryWaits(), failed }, level);
     this.#enter({ kind: 'renewing', renewals, levelling });
   }
 
@@ -165,7 +164,7 @@ export class Ownership {
     this.#enter({ kind: 'stopped' });
   }
 
-  async #handOver(levelling: Rounds | undefined): Promise<void> {
+  async #handOver(levelling: Background | undefined): Promise<void> {
     const { db, nodeId } = this.#options;
     const uncounted = forgetNode(db, nodeId); // what is released belongs to the others' shares from now on
     await Promise.allSettled([

@@ -8,6 +8,9 @@ import { createLogger } from '../../../storage/log.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
 import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
 
+/** The nodes of an installation share these. */
+const SHARED = { encryptionKeys: [{ id: 'test', key: randomBytes(32) }], fingerprintSecret: randomBytes(32) };
+
 /** A whole node behind a link of its own to the database, and how to submit to it. It stops when the test ends. */
 export async function linkedNode(t: Test, url: string, actorThreads: number, workspaceOperations = 500_000) {
   const link = await FaultyLink.open(Number(new URL(url).port));
@@ -19,8 +22,7 @@ export async function linkedNode(t: Test, url: string, actorThreads: number, wor
     db: edge,
     control,
     databaseUrl: link.through(url),
-    encryptionKeys: [{ id: 'test', key: randomBytes(32) }],
-    fingerprintSecret: randomBytes(32),
+    ...SHARED,
     workspaceOperations,
     storedBound: null,
     actorThreads,
