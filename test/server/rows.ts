@@ -27,7 +27,8 @@ export async function putOperation(db: Sql, id: string, status: OperationStatus,
 export async function takeCode(db: Sql, id: string): Promise<void> {
   await db.query(
     'testTakeCode',
-    `update operation set status = 'running', challenge = null, timeline = timeline || '[{"reason":"code_received"}]'
+    `update operation set status = 'running', challenge = null,
+       timeline = timeline || jsonb_build_object('reason', 'code_received', 'mark', challenge -> 'answered_at')
      where id = $1 and status = 'waiting_user'`,
     [id],
   );

@@ -65,7 +65,7 @@ export const STORAGE_KEPT: KeptLimits = {
       'retention_early_ms',
       'retention_most_pauses',
     ],
-    ...['reencrypt_page_rows', 'destination_rows', 'destination_pause_ms', 'destination_retry_ms'],
+    ...['reencrypt_page_rows'],
   ),
   ...kept(
     'logs, traces, and figures for people',
