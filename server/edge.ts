@@ -27,6 +27,7 @@ import { LargeBodies } from './http/large-bodies.js';
 import { AnswerLateness } from './http/lateness.js';
 import { LIMITS } from './http/limits.js';
 import { rememberingLoader, rowLoader } from './http/loader.js';
+import { ProbePace } from './http/probe-pace.js';
 import { withPromptSubmissions } from './http/prompt-submissions.js';
 import { rateLimit } from './http/rate-limit.js';
 import { RefusalPace } from './http/refusal-pace.js';
@@ -130,6 +131,7 @@ export async function startEdge(options: EdgeOptions, front?: Front): Promise<Ed
       bound: options.workspaceRequests ?? Number.POSITIVE_INFINITY,
     }),
     largeBodies: new LargeBodies(),
+    probePace: new ProbePace(),
   };
   const services = servicesOf(options, {
     ...{ drain, answers, callers: callersFound, cookie, limits, workspaceRates, workspaceStored, reveals },

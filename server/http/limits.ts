@@ -143,6 +143,9 @@ export const LIMITS = {
   held_late_ms: 4,
   held_for_late: 20,
   held_ms: 1_000,
+  /** Probes of a node that are answered at once, those of strangers too. Past it each is answered `held_probe_ms` later, and none is refused. */
+  probes_per_s: 100,
+  held_probe_ms: 500,
   /** The quickest answer of the database, and of a commit, counts for that much more every `pace_step_ms` while nobody shares the node. */
   best_answer_growth: 1.001,
   /** A request waits for its workspace's part: past it 503 `overloaded`. */

@@ -27,8 +27,19 @@ export async function unreadyReasons({ drain, system, control }: ReadinessParts)
   return (await databaseAnswers(control)) ? lacks : ['database', ...lacks];
 }
 
-/** Whether the database answers within LIMITS.health_database_ms; at once while it is known to be away. */
-export async function databaseAnswers(control: Sql): Promise<boolean> {
+/**
+ * Whether the database answers within LIMITS.health_database_ms; at once while it is known to be away. Probes that come while one is asking share its
+ * answer: strangers may send any number of them, and leases are renewed on the same few connections.
+ */
+export function databaseAnswers(control: Sql): Promise<boolean> {
+  const asked = asking.get(control) ?? ask(control).finally(() => asking.delete(control));
+  asking.set(control, asked);
+  return asked;
+}
+
+const asking = new WeakMap<Sql, Promise<boolean>>();
+
+function ask(control: Sql): Promise<boolean> {
   return Deadline.within(LIMITS.health_database_ms, pingDatabase(control)).then(
     () => true,
     () => false,

@@ -9,6 +9,7 @@ import type { HttpExchange } from '../exchange.js';
 import { check } from '../fields.js';
 import { type GatewayCheck, requireName } from '../gateway.js';
 import type { LargeBodies } from '../large-bodies.js';
+import type { ProbePace } from '../probe-pace.js';
 import { expectNoQuery, parseQuery } from '../query.js';
 import type { RateLimit } from '../rate-limit.js';
 import type { Ambiguity } from '../request-headers.js';
@@ -25,6 +26,7 @@ export interface Checks {
   workspaceRates: WorkspaceRates;
   workspaceRequests: WorkspaceRequests;
   largeBodies: LargeBodies;
+  probePace: ProbePace;
 }
 
 /** One check of a request. */
@@ -89,6 +91,12 @@ export const UNREAD_GATES: readonly Gate<UnreadRequest, UnreadChecks>[] = [
  * idempotency and state.
  */
 export const GATES: readonly Gate[] = [
+  {
+    name: 'pace of probes (HTTP-13)',
+    refuses: [],
+    when: ({ route }) => route?.probe !== undefined,
+    take: (_, { probePace }) => probePace.hold(),
+  },
   {
     name: 'gateway (HTTP-11)',
     refuses: ['gateway_unauthorized'],
