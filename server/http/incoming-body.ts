@@ -9,7 +9,7 @@ const NOTHING = Buffer.alloc(0);
 /**
  * The body of one request while it comes in. Nobody has asked for it at first: a stranger may have sent it.
  *
- * I1. Held bytes are counted in the edge's memory before it is copied, both copies where there are two.
+ * I1. Held bytes are counted in the edge's memory before they are copied, both copies where there are two.
  * I2. Past its limit, or without room, nothing of it is held any more: what still comes is counted and dropped.
  * I3. Until it is wanted, it is to be paused once more than `LIMITS.small_body_bytes` came.
  */

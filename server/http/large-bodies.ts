@@ -13,7 +13,7 @@ import type { WorkspaceShare } from './workspace-requests.js';
  * I1. From the parsing of a large body until its request is done it has one of `LIMITS.large_bodies` turns.
  *     Each begins in a turn of the event loop of its own: what is made of one at once, 0.15 s of a body of wrong fields, is not made of
  *     all of them before anybody else is heard.
- * I2. A request that gets no slot within `LIMITS.large_body_wait_ms` is refused with 503 `overloaded`: nothing of it was stored.
+ * I2. A body that gets no turn within `LIMITS.large_body_wait_ms` is refused with 503 `overloaded`: nothing of it was stored.
  */
 export class LargeBodies {
   readonly #turns = new FairSlots(LIMITS.large_bodies);

@@ -36,6 +36,7 @@ export class FairQueue<T extends object> {
 
   /** Removes and returns the first item of the first key that `may` be served; undefined when there is none. */
   take(may?: (key: string) => boolean): T | undefined {
+    if (this.#size === 0) return undefined; // on the path of each statement: no iterator for nobody
     const queue = this.#next(may);
     const item = queue?.items.take();
     if (!queue || item === undefined) return undefined;
