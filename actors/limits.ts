@@ -53,8 +53,8 @@ export const LIMITS = {
   mailbox_idle_ms: 1_000,
   /** Operations of an open mailbox that end until its mark is moved: so many rows more are read when it is opened after a crash. */
   mailbox_ended: 200,
-  /** Mailboxes that one statement settles; the rest goes into the next one. */
-  settled_mailboxes: 500,
+  /** Mailboxes that one statement closes; the rest goes into the next one. */
+  closing_mailboxes: 500,
   /** How often rows and memory of a partition are compared. A difference that is seen twice in a row has the partition taken again. */
   sweep_ms: 6_000,
   /** Partitions that are compared at a poll. The others follow at the next ones. */

@@ -1,5 +1,5 @@
 import { noteProxy, type ProxyRow } from '../storage/connections/proxies.js';
-import type { Logger } from '../storage/log.js';
+import type { Logger } from '../storage/log/log.js';
 import type { Sql } from '../storage/postgres/database.js';
 
 /** A proxy as it was read before it was used. */

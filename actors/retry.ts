@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Backoff } from '../storage/backoff.js';
 import { isRefusedForNow, isUnreachable } from '../storage/postgres/liveness.js';
+import { Backoff } from '../storage/process/backoff.js';
 import { LIMITS } from './limits.js';
 
 /** The waits of a thread that tries something again. They have jitter, because a lost database fails all connections at once. */

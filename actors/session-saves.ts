@@ -1,10 +1,10 @@
 import type { RenewedSession } from '../browser-pool/messages.js';
 import { withRenewal } from '../browser-pool/session.js';
 import { renewSession } from '../storage/connections/session-effects.js';
-import { Deadline, DeadlineExceeded } from '../storage/deadline.js';
-import type { Logger } from '../storage/log.js';
+import type { Logger } from '../storage/log/log.js';
 import type { Database } from '../storage/postgres/database.js';
 import { isLockTimeout, isRefusedForNow, isUnreachable } from '../storage/postgres/liveness.js';
+import { Deadline, DeadlineExceeded } from '../storage/process/deadline.js';
 import type { KeyRing } from '../storage/secrets/encryption.js';
 import { sessionContext } from '../storage/secrets/sealing.js';
 import { LIMITS } from './limits.js';

@@ -1,4 +1,4 @@
-import type { Logger } from '../storage/log.js';
+import type { Logger } from '../storage/log/log.js';
 import type { Origin } from '../storage/model/origin.js';
 import type { OperationRow } from '../storage/model/records.js';
 

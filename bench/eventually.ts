@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { Backoff } from '../storage/backoff.js';
+import { Backoff } from '../storage/process/backoff.js';
 
 /**
  * When to give up. `looks`: after so many, which takes a slow machine longer; a look that never ends is left to whoever waits. `ms`: after so

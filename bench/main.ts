@@ -1,4 +1,4 @@
-import { requireNode } from '../storage/required-node.js';
+import { requireNode } from '../storage/process/required-node.js';
 
 requireNode('npm run bench');
 await (await import('./harness.js')).runBench();

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { ProxyTarget } from '../browser-pool/messages.js';
 import type { Site } from '../browser-pool/social/site/site.js';
 import { socialSite } from '../browser-pool/social/site/stand-in.js';
-import { programFile } from '../storage/programs.js';
+import { programFile } from '../storage/process/programs.js';
 import type { Ready } from './sandbox/network.js';
 
 /** The stand-in network as a process of its own, as its parent sees it. */

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import typia from 'typia';
 import { type Database, openDatabase } from '../storage/postgres/database.js';
-import { connectDatabase } from '../storage/postgres/embedded.js';
+import { connectDatabase } from '../storage/postgres/embedded/embedded.js';
 import { ServiceApi } from './api.js';
 import { onCores } from './cores.js';
 import { mapConcurrent } from './map-concurrent.js';

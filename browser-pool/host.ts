@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os';
 import tls from 'node:tls';
 import type { MessagePort } from 'node:worker_threads';
-import { Deadline } from '../storage/deadline.js';
-import { EventLoopLag } from '../storage/event-loop-lag.js';
-import { createLogger, type Logger, type LogOptions } from '../storage/log.js';
-import { checkStep, type Steps } from '../storage/steps.js';
-import { Channel } from './channel.js';
+import { createLogger, type Logger, type LogOptions } from '../storage/log/log.js';
+import { Channel } from '../storage/process/channel.js';
+import { Deadline } from '../storage/process/deadline.js';
+import { EventLoopLag } from '../storage/process/event-loop-lag.js';
+import { checkStep, type Steps } from '../storage/process/steps.js';
 import { BrowserKeeper } from './chromium/browser-keeper.js';
 import type { SandboxSetting } from './chromium/confinement.js';
 import { removeTempFolder, sweepTempFolders, useTempFolder } from './chromium/temp-folder.js';

@@ -72,11 +72,7 @@ export const LIMITS = {
   /** Silence of such a step: past it the next step is tried. */
   install_silence_ms: 120_000,
 
-  // Channels and reports
-  /** Messages sent and not yet taken by the other side of a channel: past it `send` refuses. */
-  channel_backlog_messages: 65_536,
-  /** Messages in one envelope: past it they are posted at once instead of at the end of the turn. */
-  channel_envelope_messages: 1_024,
+  // Reports
   /** Between two reports of what a host holds. */
   stats_interval_ms: 1_000,
   /** Screenshots and traces of failed runs that are kept: past it the oldest are deleted. */

@@ -1,5 +1,5 @@
-import { Deadline } from '../storage/deadline.js';
-import type { Logger } from '../storage/log.js';
+import type { Logger } from '../storage/log/log.js';
+import { Deadline } from '../storage/process/deadline.js';
 import { BrowserKeeper } from './chromium/browser-keeper.js';
 import type { SandboxSetting } from './chromium/confinement.js';
 import { nameToResolve } from './chromium/egress.js';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { requireNode } from '../storage/required-node.js';
+import { requireNode } from '../storage/process/required-node.js';
 
 /**
  * Prints every package that runs in production, on any platform, with its version and hash, as CycloneDX JSON. The lock file

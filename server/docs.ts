@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { requireNode } from '../storage/required-node.js';
+import { requireNode } from '../storage/process/required-node.js';
 
 /**
  * Writes the tables of the operators' pages that are made from records (`npm run docs`). With `--check` it only compares, and ends

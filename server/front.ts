@@ -1,11 +1,11 @@
-import type { Logger } from '../storage/log.js';
+import type { Logger } from '../storage/log/log.js';
 import { HttpError } from '../storage/model/errors.js';
 import { type Answer, errorAnswer, json } from './http/answer.js';
-import { BodyMemory } from './http/body-memory.js';
-import { ConnectionCount } from './http/connection-count.js';
-import type { HttpExchange } from './http/exchange.js';
 import { router } from './http/router.js';
-import { type Listening, listen } from './http/socket.js';
+import { BodyMemory } from './http/wire/body-memory.js';
+import { ConnectionCount } from './http/wire/connection-count.js';
+import type { HttpExchange } from './http/wire/exchange.js';
+import { type Listening, listen } from './http/wire/socket.js';
 import { answerHeaders, requestIdOf } from './responder.js';
 import { routes } from './table.js';
 

@@ -1,5 +1,5 @@
-import { keepCompiledCode } from '../storage/compiled-code.js';
-import { requireNode } from '../storage/required-node.js';
+import { keepCompiledCode } from '../storage/process/compiled-code.js';
+import { requireNode } from '../storage/process/required-node.js';
 
 requireNode('npm start');
 keepCompiledCode();

@@ -1,6 +1,6 @@
-import { createLogger, type Logger } from '../storage/log.js';
+import { createLogger, type Logger } from '../storage/log/log.js';
 import { forgetClientVariables } from '../storage/postgres/database-environment.js';
-import { UnknownBinary } from './http/binaries.js';
+import { UnknownBinary } from './http/wire/binaries.js';
 import { banner, readyLine } from './start/banner.js';
 import { ConfigError, readConfig } from './start/config.js';
 import { requireDataDir } from './start/data-dir.js';

@@ -1,25 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from '../storage/log.js';
+import type { Logger } from '../storage/log/log.js';
 import { HttpError } from '../storage/model/errors.js';
 import { parseTraceparent, traceIdOf } from '../storage/model/traceparent.js';
 import type { SpanAttributes, Tracing } from '../storage/tracing/tracing.js';
 import type { UsableKey } from '../storage/workspaces/keys.js';
 import { type Checks, UNREAD_GATES } from './http/admission/gates.js';
+import type { RefusalPace } from './http/admission/refusal-pace.js';
 import { AdmittedRequest, routeOf } from './http/admission/request.js';
+import type { RequestLoad } from './http/admission/request-load.js';
 import { serve } from './http/admission/serve.js';
 import { type Answer, errorAnswer, isPassing, KeyedError } from './http/answer.js';
-
-import type { BodyMemory } from './http/body-memory.js';
-import type { ClientAddress } from './http/client-address.js';
-import type { HttpExchange } from './http/exchange.js';
 import { isPrintableKey, pathId } from './http/fields.js';
+import type { ClientAddress } from './http/identity/client-address.js';
 import { LIMITS } from './http/limits.js';
 import { parsePrefer } from './http/prefer.js';
-import type { RefusalPace } from './http/refusal-pace.js';
 import { RequestContext } from './http/request-context.js';
-import type { RequestLoad } from './http/request-load.js';
 import type { Route, Services } from './http/route.js';
 import type { Match } from './http/router.js';
+import type { BodyMemory } from './http/wire/body-memory.js';
+import type { HttpExchange } from './http/wire/exchange.js';
 import type { AnsweredRequest } from './metrics/request-metric.js';
 
 export interface ResponderOptions {

@@ -270,4 +270,9 @@ export const LIMITS = {
   database_stop_poll_ms: 100,
   /** Lines of PostgreSQL's output that are kept for the message of a failed start; earlier ones are dropped. */
   database_output_lines: 3,
+
+  /** Messages sent and not yet taken by the other side of a channel: past it `send` refuses. */
+  channel_backlog_messages: 65_536,
+  /** Messages in one envelope: past it they are posted at once instead of at the end of the turn. */
+  channel_envelope_messages: 1_024,
 } as const;

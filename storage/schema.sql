@@ -1,4 +1,4 @@
--- Written by storage/postgres/dump.ts from the migrations; not run by anything.
+-- Written by storage/schema/dump.ts from the migrations; not run by anything.
 
 create table announcement (
   id bigint not null generated always as identity,

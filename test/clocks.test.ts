@@ -17,7 +17,8 @@ const EXCEPTIONS: Record<string, string> = {
     'a time in a row and in a signature is that of the right one of two clocks',
   'test/bench/read-rows.test.ts': 'the times that the checker reads are between the clock before and after',
   'test/server/admin/admin.test.ts': 'the end of an overlap in an answer is the clock of the moment and the overlap',
-  'test/server/routes/events.test.ts': 'the end of an overlap in an answer is the clock of the moment and the overlap',
+  'test/server/routes/subscriptions/events.test.ts':
+    'the end of an overlap in an answer is the clock of the moment and the overlap',
   'test/storage/model/new-id.test.ts': 'the time in an id is between the clock before and after',
 };
 

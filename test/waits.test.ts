@@ -20,7 +20,7 @@ const OWN: [called: RegExp, argument: number][] = [
 
 /** Where they are, and may wait on a parameter: what is given to them is looked at where they are called. */
 const GIVEN = [
-  'storage/deadline.ts',
+  'storage/process/deadline.ts',
   'storage/postgres/reachability.ts',
   'browser-pool/chromium/browser-checks.ts',
   'browser-pool/runs/artifacts.ts',

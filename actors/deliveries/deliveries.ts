@@ -1,17 +1,17 @@
 import { fetchSubscriptions } from '../../storage/deliveries/delivery-queue.js';
 import { oldestPending } from '../../storage/deliveries/oldest-pending.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import type { Tally } from '../../storage/overview/tally.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { Tracing } from '../../storage/tracing/tracing.js';
 import type { LeaseCell } from '../lease.js';
-import type { Endpoint } from './address-policy.js';
-import type { DeliveryStats } from './counters.js';
+import type { Endpoint } from './callback/address-policy.js';
+import type { DeliveryStats } from './callback/counters.js';
+import { callbackResolver } from './callback/host-resolver.js';
 import { DeliveryConsumer, type DeliveryConsumerOptions } from './delivery-consumer.js';
 import { DeliverySweep, type Repairs } from './delivery-sweep.js';
 import { Dispatcher } from './dispatcher.js';
-import { callbackResolver } from './host-resolver.js';
 import { LIMITS } from './limits.js';
 import { WakeTimers } from './wake-timers.js';
 
@@ -49,7 +49,7 @@ export interface Deliveries {
   /** This thread, which has it, took the partition again under this epoch: its subscriptions go on, attempts in flight end as they began. */
   renew(partition: number, epoch: number): void;
   /** Starts nothing more of this partition; resolves when its attempts have ended. */
-  settle(partition: number): Promise<void>;
+  quiesce(partition: number): Promise<void>;
   /** The partition is no longer this thread's: what is still being sent writes nothing. */
   disown(partition: number): void;
   /** Reads how long the oldest delivery waits, for `stats`. Rejects when the database does not answer. */
@@ -98,7 +98,7 @@ export function openDeliveries(settings: DeliverySettings, context: DeliveryCont
       dispatcher.renew(partition, epoch);
       void consumer.wake();
     },
-    settle(partition) {
+    quiesce(partition) {
       consumers.get(partition)?.stop();
       return dispatcher.quiesce(partition);
     },

@@ -1,10 +1,10 @@
 import type { StartedDelivery } from '../../storage/deliveries/deliveries.js';
-import type { Logger } from '../../storage/log.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
-import type { CallbackAttempts } from './callback-attempts.js';
+import type { Logger } from '../../storage/log/log.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
+import type { CallbackAttempts } from './callback/callback-attempts.js';
+import type { AttemptResult } from './callback/sender.js';
 import type { DeliveryBatches } from './delivery-batches.js';
-import type { AttemptResult } from './sender.js';
-import type { SubscriptionActor } from './subscription-actor.js';
+import type { SubscriptionActor } from './schedule/subscription-actor.js';
 
 /** What all attempts of a thread use. */
 export interface AttemptContext {

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Backoff } from '../../storage/backoff.js';
 import {
   type Claim,
   type FinishedAttempt,
@@ -15,11 +14,12 @@ import {
   type ParkedSubscription,
   parkSubscriptions,
 } from '../../storage/deliveries/delivery-queue.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import { newId } from '../../storage/model/new-id.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { causedByOne, isRefused } from '../../storage/postgres/liveness.js';
+import { Backoff } from '../../storage/process/backoff.js';
 import type { LeaseCell } from '../lease.js';
 import { type ClaimMark, ClaimMarks } from './claim-marks.js';
 import { LIMITS } from './limits.js';

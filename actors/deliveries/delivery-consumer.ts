@@ -1,6 +1,6 @@
 import type { FetchedSubscription, FullShares } from '../../storage/deliveries/delivery-queue.js';
-import type { Logger } from '../../storage/log.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import type { Logger } from '../../storage/log/log.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import type { LeaseCell } from '../lease.js';
 import type { Dispatcher } from './dispatcher.js';
 import { LIMITS } from './limits.js';

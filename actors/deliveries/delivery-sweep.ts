@@ -7,7 +7,7 @@ import {
   putBackStrays,
   recoverStrays,
 } from '../../storage/deliveries/strays.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { LIMITS } from './limits.js';
 

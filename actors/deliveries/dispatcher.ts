@@ -1,18 +1,18 @@
 import type { FetchedSubscription, FullShares } from '../../storage/deliveries/delivery-queue.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import type { LeaseCell } from '../lease.js';
-import { type AttemptOptions, CallbackAttempts } from './callback-attempts.js';
-import type { DeliveryStats } from './counters.js';
+import { type AttemptOptions, CallbackAttempts } from './callback/callback-attempts.js';
+import type { DeliveryStats } from './callback/counters.js';
 import { type AttemptContext, DeliveryAttempt } from './delivery-attempt.js';
 import { DeliveryBatches } from './delivery-batches.js';
-import { Destinations } from './destinations.js';
-import { Holds } from './holds.js';
 import { JobParking } from './job-parking.js';
 import { LIMITS } from './limits.js';
-import { PauseNotes } from './pause-notes.js';
-import { type Slot, SlotScheduler } from './slot-scheduler.js';
-import { SubscriptionActors, type SubscriptionObserver } from './subscription-actors.js';
+import { Destinations } from './schedule/destinations.js';
+import { PauseNotes } from './schedule/pause-notes.js';
+import { type Slot, SlotScheduler } from './schedule/slot-scheduler.js';
+import { SubscriptionActors, type SubscriptionObserver } from './schedule/subscription-actors.js';
+import { SubscriptionQuota } from './schedule/subscription-quota.js';
 
 export interface DispatcherOptions extends AttemptOptions {
   db: Database;
@@ -60,7 +60,7 @@ export class Dispatcher {
   readonly #context: AttemptContext;
   readonly #notes: PauseNotes;
   readonly #destinations: Destinations;
-  readonly #held: { workspaces: Holds; destinations: Holds };
+  readonly #held: { workspaces: SubscriptionQuota; destinations: SubscriptionQuota };
   readonly #actors: SubscriptionActors;
   readonly #parking: JobParking;
   /** Partitions that found no room. */
@@ -88,8 +88,8 @@ export class Dispatcher {
     const most = Math.max(1, Math.floor(LIMITS.thread_subscriptions * workspace_share));
     const onRoom = () => this.#wake(this.#skipped);
     this.#held = {
-      workspaces: new Holds(most, onRoom),
-      destinations: new Holds(Math.max(1, Math.floor(most * LIMITS.destination_slots_share)), onRoom),
+      workspaces: new SubscriptionQuota(most, onRoom),
+      destinations: new SubscriptionQuota(Math.max(1, Math.floor(most * LIMITS.destination_slots_share)), onRoom),
     };
     this.#actors = new SubscriptionActors({
       ...{ slots: this.#slots, destinations: this.#destinations, held: this.#held },

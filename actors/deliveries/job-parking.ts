@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DeliveryBatches } from './delivery-batches.js';
 import { LIMITS } from './limits.js';
-import type { SubscriptionActor } from './subscription-actor.js';
+import type { SubscriptionActor } from './schedule/subscription-actor.js';
 
 export interface JobParkingOptions {
   batches: DeliveryBatches;

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProviderEvent, StreamFrame } from '../../browser-pool/social/access/frames.js';
-import { Backoff } from '../../storage/backoff.js';
 import type { ListenableConnection, ListenedSession } from '../../storage/connections/listeners.js';
 import type { EndedHealth } from '../../storage/connections/session-effects.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import type { NewEvent } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { Backoff } from '../../storage/process/backoff.js';
 import type { FairSlots } from '../../storage/process/fair-slots.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import { LIMITS } from '../limits.js';
 import { ListenerJournal, type StreamState } from './listener-journal.js';
 import type { StreamLoss } from './stream-loss.js';

@@ -8,7 +8,7 @@ import {
 } from '../../storage/connections/listeners.js';
 import { type EndedHealth, endSession } from '../../storage/connections/session-effects.js';
 import type { RecordedEvent } from '../../storage/deliveries/events-record.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import type { Tally } from '../../storage/overview/tally.js';
 import type { OwnedPartition } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';

@@ -4,7 +4,7 @@ import { StreamClient, type StreamEnd } from '../../browser-pool/social/access/s
 import type { Site } from '../../browser-pool/social/site/site.js';
 import { type ListenableConnection, listenableConnection } from '../../storage/connections/listeners.js';
 import { findProxy, openProxy, type ProxyRow } from '../../storage/connections/proxies.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';

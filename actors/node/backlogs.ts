@@ -1,7 +1,7 @@
-import { type Background, regularly } from '../../storage/background.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import { type Backlog, shareBacklog } from '../../storage/partitions/backlog.js';
 import type { Sql } from '../../storage/postgres/database.js';
+import { type Background, regularly } from '../../storage/process/background.js';
 import { LIMITS } from '../limits.js';
 import { retryWaits } from '../retry.js';
 import type { Submission } from '../system.js';

@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
-import { Channel } from '../../browser-pool/channel.js';
 import type { BrowserHostOptions, FromBrowserHost, ToBrowserHost } from '../../browser-pool/host.js';
 import type { BrowserStats } from '../../browser-pool/messages.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
+import { Channel } from '../../storage/process/channel.js';
 import { Supervisor } from './supervisor.js';
 
 /** What the browser threads report to the node. */

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { Deadline } from '../../storage/deadline.js';
 import type { Notice } from '../../storage/partitions/hints.js';
 import { ServiceClient } from '../../storage/postgres/service-client.js';
+import { Deadline } from '../../storage/process/deadline.js';
 import { LIMITS } from '../limits.js';
 
 /**

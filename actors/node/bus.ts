@@ -1,12 +1,12 @@
 import pg from 'pg';
-import { Backoff } from '../../storage/backoff.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import { HINT_CHANNEL, type Notice, notify, WAIT_CHANNEL, wakeChannel } from '../../storage/partitions/hints.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { endsConnection, NotSent } from '../../storage/postgres/liveness.js';
+import { Backoff } from '../../storage/process/backoff.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { codeContext } from '../../storage/secrets/sealing.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
 import { LIMITS } from '../limits.js';
 import type { Hint } from '../system.js';
 import { BusLine } from './bus-line.js';

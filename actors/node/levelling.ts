@@ -1,17 +1,17 @@
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import { PARTITIONS } from '../../storage/model/records.js';
 import { freePartitions, liveNodes, releasePartitions, strayPartitions } from '../../storage/partitions/partitions.js';
 import { quietPartitions } from '../../storage/partitions/quiet.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { isUnreachable } from '../../storage/postgres/liveness.js';
 import { LIMITS } from '../limits.js';
-import type { Holding, Holdings } from './holdings.js';
+import type { Holding, OwnedLeases } from './owned-leases.js';
 
 export interface LevellingOptions {
   db: Database;
   nodeId: string;
   log: Logger;
-  held: Holdings;
+  held: OwnedLeases;
   /** Partitions whose release is being stored. */
   releasing: ReadonlySet<number>;
   /** Takes a partition, or several quiet ones, and begins to run them. Gives how many: another node may have been sooner. */
@@ -44,7 +44,7 @@ export async function levelPartitions(options: LevellingOptions): Promise<void> 
   giveUp(options, staying(held).slice(share), 'partitions given up: they are beyond the share of this node');
 }
 
-const staying = (held: Holdings): Holding[] => held.all.filter(({ release }) => release === undefined);
+const staying = (held: OwnedLeases): Holding[] => held.all.filter(({ release }) => release === undefined);
 
 function giveUp({ log, release }: LevellingOptions, holdings: Holding[], why: string): void {
   if (holdings.length > 0) log.info({ partitions: holdings.map(({ id }) => id) }, why);

@@ -1,15 +1,15 @@
 import { availableParallelism } from 'node:os';
 import type { BrowserHostOptions } from '../../browser-pool/host.js';
-import type { Logger, LogOptions } from '../../storage/log.js';
-import type { Outages } from '../../storage/outages.js';
+import type { Logger, LogOptions } from '../../storage/log/log.js';
+import type { Outages } from '../../storage/log/outages.js';
 import type { Tally } from '../../storage/overview/tally.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { EncryptionKey } from '../../storage/secrets/encryption.js';
 import type { Tracing, TracingSettings } from '../../storage/tracing/tracing.js';
-import type { HostOptions } from '../host-parts.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import type { SystemStatus } from '../system.js';
+import type { HostOptions } from '../thread/host-parts.js';
 import type { ThreadPools } from './thread-pools.js';
 
 /** What a node is made of: plain settings, and the main thread's database. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { MessageChannel } from 'node:worker_threads';
 import type { BrowserStats } from '../../browser-pool/messages.js';
-import type { Logger } from '../../storage/log.js';
-import { LogLines } from '../../storage/log-lines.js';
+import type { Logger } from '../../storage/log/log.js';
+import { LogLines } from '../../storage/log/log-lines.js';
 import { partitionOf } from '../../storage/model/records.js';
-import { isSettled } from '../../storage/model/transitions.js';
+import { isAwaitable } from '../../storage/model/transitions.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import { keyRing } from '../../storage/secrets/encryption.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
 import { operationEnds } from '../../storage/tracing/ended-operations.js';
 import { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
@@ -184,7 +184,7 @@ class NodeSystem implements Node {
   }
 
   awaitable({ id, connection_id, status }: AwaitedOperation, after: number, timeout_ms: number): Promise<void> {
-    const wait = { operationId: id, connectionId: connection_id, settled: isSettled(status) };
+    const wait = { operationId: id, connectionId: connection_id, settled: isAwaitable(status) };
     if (!this.#owns(wait)) this.#bus.announce(wait);
     return this.#waiters.wait(id, after, Math.min(timeout_ms, LIMITS.remote_poll_ms));
   }

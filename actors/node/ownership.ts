@@ -1,19 +1,19 @@
-import { type Background, regularly } from '../../storage/background.js';
-import { Deadline } from '../../storage/deadline.js';
 import { LIMITS as STORED_LIMITS } from '../../storage/limits.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import type { EndedOperation } from '../../storage/model/ended-operation.js';
 import { PARTITIONS } from '../../storage/model/records.js';
 import { forgetNode, type OwnedPartition, releasePartitions } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
 import { isUnanswered } from '../../storage/postgres/liveness.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import { type Background, regularly } from '../../storage/process/background.js';
+import { Deadline } from '../../storage/process/deadline.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import type { LeaseCell } from '../lease.js';
 import { LIMITS } from '../limits.js';
 import { retrying, retryWaits, throughOutages } from '../retry.js';
-import { type Holding, Holdings } from './holdings.js';
 import { levelPartitions } from './levelling.js';
-import { Takings } from './takings.js';
+import { type Holding, OwnedLeases } from './owned-leases.js';
+import { PartitionClaims } from './partition-claims.js';
 
 export interface OwnershipOptions {
   /** Its statements end by themselves, answered or not. */
@@ -66,8 +66,8 @@ const STEPS: Steps<OwnershipState['kind']> = {
  */
 export class Ownership {
   readonly #options: OwnershipOptions;
-  readonly #takings: Takings;
-  readonly #held: Holdings;
+  readonly #takings: PartitionClaims;
+  readonly #held: OwnedLeases;
   /** Partitions whose release is being stored: their rows may still name this node. */
   readonly #releasing = new Set<number>();
   /** When nodes that were lost were last forgotten, on the monotonic clock. */
@@ -80,8 +80,8 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    this.#takings = new Takings(options.db, options.nodeId);
-    this.#held = new Holdings(options.lease);
+    this.#takings = new PartitionClaims(options.db, options.nodeId);
+    this.#held = new OwnedLeases(options.lease);
   }
 
   get partitions(): number[] {

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../../storage/cache-size.js';
 import { settledOperations } from '../../storage/operations/operations.js';
 import { Batcher } from '../../storage/postgres/batcher.js';
 import type { Sql } from '../../storage/postgres/database.js';
+import { atMost } from '../../storage/process/cache-size.js';
 import { LIMITS } from '../limits.js';
 import type { RemoteWait } from './bus.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 
 interface ThreadState {
   kind: 'new' | 'running' | 'waiting' | 'ended';

@@ -1,9 +1,9 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
-import { Backoff } from '../../storage/backoff.js';
-import { Deadline } from '../../storage/deadline.js';
-import type { Logger } from '../../storage/log.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import type { Logger } from '../../storage/log/log.js';
+import { Backoff } from '../../storage/process/backoff.js';
+import { Deadline } from '../../storage/process/deadline.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import { LIMITS } from '../limits.js';
 import { SupervisedThread } from './supervised-thread.js';
 import { endThreads } from './thread-pools.js';

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { type Program, programFile } from '../../storage/programs.js';
+import { type Program, programFile } from '../../storage/process/programs.js';
 
 /** The threads of a node, which load as soon as they are made; what they are to do comes with the node. */
 export interface ThreadPools {
@@ -11,7 +11,10 @@ export interface ThreadPools {
 
 /** Lets threads load while what the node needs beside them is made ready. */
 export function openThreadPools({ actorThreads, browserThreads }: Threads): ThreadPools {
-  return { actors: threadPool('actors/host', actorThreads), browsers: threadPool('browser-pool/host', browserThreads) };
+  return {
+    actors: threadPool('actors/thread/host', actorThreads),
+    browsers: threadPool('browser-pool/host', browserThreads),
+  };
 }
 
 interface Threads {

@@ -1,26 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Backoff } from '../../storage/backoff.js';
 import { timeOfId } from '../../storage/model/id-time.js';
 import type { LookRequest } from '../../storage/operations/looks.js';
 import { endLostWrite } from '../../storage/operations/lost-writes.js';
 import type { StartedOperation } from '../../storage/operations/starts.js';
+import type { Backoff } from '../../storage/process/backoff.js';
 import type { FairSlots } from '../../storage/process/fair-slots.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
 import type { LeaseCell } from '../lease.js';
 import { retryWaits } from '../retry.js';
 import type { GivenCode } from '../system.js';
-import type { Attempt } from './attempt.js';
-import { AttemptStarts, type StartHome } from './attempt-starts.js';
-import { endedOperation, recordEndedAttempt } from './ended-operation.js';
-import type { Outcome } from './execution.js';
-import { LookTurn } from './look-turn.js';
+import type { Attempt } from './attempt/attempt.js';
+import { AttemptStarts, type StartHome } from './attempt/attempt-starts.js';
+import { endedOperation, recordEndedAttempt } from './attempt/ended-operation.js';
+import type { Outcome } from './attempt/execution.js';
+import { LookRun } from './attempt/look-run.js';
+import type { Finish } from './attempt/operation-batches.js';
+import {
+  fallbackOutcome,
+  isPastBoundary,
+  mayRetry,
+  outlivedOutcome,
+  toFinish,
+  unknownCapability,
+} from './attempt/outcome.js';
+import { type Begun, openAttempt, type RunContext, runAttempt } from './attempt/run-attempt.js';
+import { type Stored, storeEnd } from './attempt/store-end.js';
 import { Mailbox } from './mailbox.js';
 import type { QueuedHere } from './mailbox-reader.js';
-import type { Finish } from './operation-batches.js';
-import { fallbackOutcome, isPastBoundary, mayRetry, outlivedOutcome, toFinish, unknownCapability } from './outcome.js';
-import { type Begun, openAttempt, type RunContext, runAttempt } from './run-attempt.js';
-import { type Stored, storeEnd } from './store-end.js';
 
 /** What a connection's actor needs from its thread. */
 export interface ActorContext extends RunContext {
@@ -50,7 +57,7 @@ type ActorState =
   | { kind: 'idle' | 'reserved' }
   | { kind: 'starting' | 'finishing' | 'waiting'; operationId: string }
   | { kind: 'running'; attempt: Attempt }
-  | { kind: 'looking'; turn: LookTurn };
+  | { kind: 'looking'; turn: LookRun };
 
 const STEPS: Steps<ActorState['kind']> = {
   idle: ['reserved', 'starting', 'looking'],
@@ -252,7 +259,7 @@ export class ConnectionActor {
   }
 
   async #lookFor(request: LookRequest): Promise<void> {
-    const turn = new LookTurn(this.#context, this.#home, request);
+    const turn = new LookRun(this.#context, this.#home, request);
     this.#enter({ kind: 'looking', turn });
     const ended = await turn.run();
     this.#look = undefined;

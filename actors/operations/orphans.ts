@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import { firstIdAt } from '../../storage/model/id-time.js';
 import { lookAgain, lookAtOperations, type Orphan, rescueOrphans } from '../../storage/operations/orphans.js';
 import type { Database } from '../../storage/postgres/database.js';

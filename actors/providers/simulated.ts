@@ -4,7 +4,7 @@ import { type OperationFailure, withoutValue } from '../../storage/model/errors.
 import type { StoredEvidence } from '../../storage/model/evidence.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
 import type { Sql } from '../../storage/postgres/database.js';
-import type { Execution, Outcome, ProviderRuntime } from '../operations/execution.js';
+import type { Execution, Outcome, ProviderRuntime } from '../operations/attempt/execution.js';
 import { LIMITS } from '../simulated/limits.js';
 import { placeOf } from '../simulated/look.js';
 import { selfOf } from '../simulated/relationship.js';

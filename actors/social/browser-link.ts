@@ -1,5 +1,4 @@
 import type { MessagePort } from 'node:worker_threads';
-import { Channel } from '../../browser-pool/channel.js';
 import type {
   BrowserStats,
   FromBrowser,
@@ -8,6 +7,7 @@ import type {
   RunOrder,
   ToBrowser,
 } from '../../browser-pool/messages.js';
+import { Channel } from '../../storage/process/channel.js';
 import { FairSlots } from '../../storage/process/fair-slots.js';
 import { LIMITS } from '../limits.js';
 import { hostLost, LinkedRun, type RunOwner } from './linked-run.js';

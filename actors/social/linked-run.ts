@@ -1,9 +1,9 @@
-import type { Channel } from '../../browser-pool/channel.js';
 import type { FromBrowser, RunEnd, ToBrowser } from '../../browser-pool/messages.js';
-import { Deadline } from '../../storage/deadline.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import type { Channel } from '../../storage/process/channel.js';
+import { Deadline } from '../../storage/process/deadline.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import type { SendPermission } from '../lease.js';
-import type { Execution } from '../operations/execution.js';
+import type { Execution } from '../operations/attempt/execution.js';
 
 /** What a run asks of its operation, and the signal that stops it. */
 export type RunOwner = Pick<

@@ -6,7 +6,7 @@ import type { ConnectionRow } from '../../storage/model/records.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { passwordContext, sessionContext } from '../../storage/secrets/sealing.js';
-import { type Execution, Interrupted } from '../operations/execution.js';
+import { type Execution, Interrupted } from '../operations/attempt/execution.js';
 import type { UsedProxy } from '../proxy-health.js';
 import type { SessionSaves } from '../session-saves.js';
 import { proxyOf } from './proxy-pin.js';

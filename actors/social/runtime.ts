@@ -9,8 +9,8 @@ import {
   type LookEnd,
   type Outcome,
   type ProviderRuntime,
-} from '../operations/execution.js';
-import { outcomeAfterBoundary } from '../operations/outcome.js';
+} from '../operations/attempt/execution.js';
+import { outcomeAfterBoundary } from '../operations/attempt/outcome.js';
 import type { ProxyHealth } from '../proxy-health.js';
 import type { BrowserLink } from './browser-link.js';
 import type { RunOwner } from './linked-run.js';

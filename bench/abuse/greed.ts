@@ -1,4 +1,4 @@
-import { Deadline } from '../../storage/deadline.js';
+import { Deadline } from '../../storage/process/deadline.js';
 import { askUntil } from '../eventually.js';
 import { mapConcurrent } from '../map-concurrent.js';
 import type { Force, Shot } from './force.js';

@@ -1,8 +1,8 @@
 import { MessageChannel } from 'node:worker_threads';
-import { Channel } from '../../browser-pool/channel.js';
 import browserHost, { type FromBrowserHost, type ToBrowserHost } from '../../browser-pool/host.js';
 import type { PoolLimits } from '../../browser-pool/limits.js';
 import type { FromBrowser, RunEnd, RunOrder, SessionEffects, ToBrowser } from '../../browser-pool/messages.js';
+import { Channel } from '../../storage/process/channel.js';
 import type { BenchNetwork } from './network.js';
 
 /** The pool's own host, in this thread, behind a channel as actors have it. */

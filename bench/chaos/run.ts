@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Deadline } from '../../storage/deadline.js';
+import { Deadline } from '../../storage/process/deadline.js';
 import { machine } from '../machine.js';
 import { readRows } from './checker/read-rows.js';
 import { readCallbacks, readClients, readLedger } from './collect.js';

@@ -1,5 +1,5 @@
+import { MAILBOX, markOf } from '../../storage/jobs/mailbox-jobs.js';
 import { type Database, openDatabase } from '../../storage/postgres/database.js';
-import { MAILBOX, markOf } from '../../storage/postgres/mailbox-jobs.js';
 import { descendantsOf, treeTime_ms } from '../cost/cpu.js';
 import { pgServer } from '../cost/pg-server.js';
 import { type BenchService, startService } from '../service.js';

@@ -4,8 +4,8 @@ import { mkdir } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { connectDatabase } from '../../storage/postgres/embedded.js';
-import { readRunning } from '../../storage/postgres/embedded-server.js';
+import { connectDatabase } from '../../storage/postgres/embedded/embedded.js';
+import { readRunning } from '../../storage/postgres/embedded/embedded-server.js';
 import { databaseChoice } from '../postgres/choice.js';
 import { startStockDatabase } from '../postgres/stock-database.js';
 

@@ -1,5 +1,5 @@
-import type { RetentionClass } from '../../storage/retention/classes.js';
-import { throughSince_s } from '../../storage/retention/turn.js';
+import type { RetentionClass } from '../../storage/maintenance/retention/classes.js';
+import { throughSince_s } from '../../storage/maintenance/retention/turn.js';
 import { callbackFixture } from '../callbacks/fixture.js';
 import { NO_LATENCY } from '../latencies.js';
 import { drive } from '../load/drive.js';

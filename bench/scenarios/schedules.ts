@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectDatabase } from '../../storage/postgres/embedded.js';
-import { migrate } from '../../storage/postgres/migrate.js';
+import { connectDatabase } from '../../storage/postgres/embedded/embedded.js';
+import { migrate } from '../../storage/schema/migrate.js';
 import { number, reportOf, rows } from '../report.js';
 import { defineScenario } from '../scenario.js';
 import { type Found, Machine, search } from '../schedules/machine.js';

@@ -9,7 +9,7 @@ export type Command =
   | { do: 'disconnect'; connection: number }
   | { do: 'lock'; connection: number }
   /** By the node that owns this partition. */
-  | { do: 'settle'; partition: number }
+  | { do: 'close'; partition: number }
   | { do: 'sweep'; partition: number }
   | { do: 'poll'; partition: number }
   | { do: 'renew'; node: number }
@@ -37,7 +37,7 @@ const DRAWN: {
   [What in Command['do']]: [weight: number, of: fc.Arbitrary<Omit<Extract<Command, { do: What }>, 'do'>>];
 } = {
   submit: [12, fc.record({ connection, at: fc.constantFrom(0, 0, 1), work: works })],
-  settle: [10, fc.record({ partition })],
+  close: [10, fc.record({ partition })],
   poll: [2, fc.record({ partition })],
   sweep: [1, fc.record({ partition })],
   renew: [1, fc.record({ node })],
@@ -61,8 +61,8 @@ export interface Cue {
   rested: boolean;
 }
 
-/** Settling finds something to do where nothing is in hand. */
-const RESTED: Partial<Record<Command['do'], number>> = { settle: 3, change: 1, disconnect: 1, submit: 1 };
+/** MailboxCloser finds something to do where nothing is in hand. */
+const RESTED: Partial<Record<Command['do'], number>> = { close: 3, change: 1, disconnect: 1, submit: 1 };
 
 /** Any command but these. */
 export function anyCue(without: readonly string[]): fc.Arbitrary<Cue> {
@@ -93,8 +93,8 @@ export function commandWords(command: Command): string {
       return `a client disconnects connection ${command.connection}`;
     case 'lock':
       return `somebody locks the job and the operations of connection ${command.connection}`;
-    case 'settle':
-      return `the owner of partition ${command.partition} settles its mailboxes`;
+    case 'close':
+      return `the owner of partition ${command.partition} closes its mailboxes`;
     case 'sweep':
       return `the owner of partition ${command.partition} compares its mailboxes with the rows`;
     case 'poll':

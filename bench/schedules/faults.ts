@@ -31,7 +31,7 @@ const STATEMENTS = {
   submitOperations: 4,
   openMailboxes: 4,
   readQueued: 3,
-  settleMailboxes: 8,
+  closeMailboxes: 8,
   startOperations: 2,
   startsLeftOut: 1,
   enterDispatching: 2,

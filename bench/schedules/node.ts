@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
 import { LeaseCell } from '../../actors/lease.js';
 import { LIMITS as ACTOR_LIMITS } from '../../actors/limits.js';
-import { Takings } from '../../actors/node/takings.js';
-import { Committer } from '../../actors/operations/committer.js';
+import { PartitionClaims } from '../../actors/node/partition-claims.js';
+import { OperationBatches } from '../../actors/operations/attempt/operation-batches.js';
 import { MailboxReader } from '../../actors/operations/mailbox-reader.js';
-import { OperationBatches } from '../../actors/operations/operation-batches.js';
 import { OperationCounters } from '../../actors/operations/operation-counters.js';
 import { Orphans } from '../../actors/operations/orphans.js';
-import { Partition, type PartitionContext } from '../../actors/operations/partition.js';
-import { Settling } from '../../actors/operations/settling.js';
-import { Sweep } from '../../actors/operations/sweep.js';
-import { Unanswered } from '../../actors/operations/unanswered.js';
+import { Committer } from '../../actors/operations/partition/committer.js';
+import { MailboxCloser } from '../../actors/operations/partition/mailbox-closer.js';
+import { Partition, type PartitionContext } from '../../actors/operations/partition/partition.js';
+import { PendingStores } from '../../actors/operations/partition/pending-stores.js';
+import { Sweep } from '../../actors/operations/partition/sweep.js';
 import { retrying } from '../../actors/retry.js';
 import type { Hint } from '../../actors/system.js';
-import { createLogger, type Logger } from '../../storage/log.js';
+import { dueQueues } from '../../storage/jobs/job-table.js';
+import { createLogger, type Logger } from '../../storage/log/log.js';
 import { partitionOf } from '../../storage/model/records.js';
 import { cancelsRequested } from '../../storage/operations/owner-polls.js';
 import { type OwnedPartition, releasePartitions, renewLeases } from '../../storage/partitions/partitions.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { dueQueues } from '../../storage/postgres/job-table.js';
 import { FairSlots } from '../../storage/process/fair-slots.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { steppedDatabase, TooHeavy } from './database.js';
@@ -54,7 +54,7 @@ function loggerOf(refused: (operationId: string) => void): Logger {
 }
 
 /**
- * One node of a schedule, from its start to its death: the parts of an actor thread as `actors/host-parts.ts` puts them together, and the
+ * One node of a schedule, from its start to its death: the parts of an actor thread as `actors/thread/host-parts.ts` puts them together, and the
  * hand-overs of `actors/node/ownership.ts`, partition by partition, without its clocks.
  */
 export class ScheduledNode {
@@ -65,9 +65,9 @@ export class ScheduledNode {
   readonly #db: Database;
   readonly #stage: Stage;
   readonly #context: PartitionContext;
-  readonly #takings: Takings;
+  readonly #takings: PartitionClaims;
   readonly #owned = new Map<number, Partition>();
-  readonly #settling: Settling;
+  readonly #closing: MailboxCloser;
   readonly #sweep: Sweep;
   #alive = true;
 
@@ -77,11 +77,11 @@ export class ScheduledNode {
     const db = steppedDatabase({ own, stage, faults, gates, node: name, alive: () => this.#alive });
     this.#db = db;
     this.#stage = stage;
-    this.#takings = new Takings(db, this.id);
+    this.#takings = new PartitionClaims(db, this.id);
     const { lease } = this;
     const log = loggerOf(() => ledger.breach('an end was refused for that of a neighbour'));
     const provider = steppedProvider(name, { stage, ledger, lease });
-    const unanswered = new Unanswered();
+    const unanswered = new PendingStores();
     this.#context = {
       ...{ db, ring, lease, log, unanswered },
       batches: new OperationBatches(db, db, { node_id: this.id, thread: 'actors-0' }, () => {}),
@@ -97,7 +97,7 @@ export class ScheduledNode {
       reconcile: (partition, inHand) => void this.#retake(partition, inHand),
     };
     const partitions = () => [...this.#owned.values()];
-    this.#settling = new Settling({ db, log, partitions });
+    this.#closing = new MailboxCloser({ db, log, partitions });
     const { counters } = this.#context;
     const orphans = new Orphans({ db, log, counters, looks: () => false });
     this.#sweep = new Sweep({ db, log, counters, orphans, partitions });
@@ -209,8 +209,8 @@ export class ScheduledNode {
     if (hint.type === 'cancel') partition?.actor(hint.connectionId)?.cancel(hint.operationId);
   }
 
-  settle(): Promise<void> {
-    return this.#settling.settle();
+  close(): Promise<void> {
+    return this.#closing.close();
   }
 
   sweep(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { LeaseCell } from '../../actors/lease.js';
-import type { Execution, Outcome, ProviderRuntime } from '../../actors/operations/execution.js';
+import type { Execution, Outcome, ProviderRuntime } from '../../actors/operations/attempt/execution.js';
 import type { Ledger, Run } from './ledger.js';
 import type { Stage } from './stage.js';
 

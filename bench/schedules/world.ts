@@ -92,7 +92,7 @@ export class World {
         return this.#rows.change(this.#connection(command.connection), command.do);
       case 'lock':
         return this.#rows.lock(this.#connection(command.connection));
-      case 'settle':
+      case 'close':
       case 'sweep':
       case 'poll':
         return this.#owner(this.#partition(command.partition))?.[command.do]();
@@ -224,7 +224,7 @@ export class World {
     await stage.rest();
     for (const node of this.#nodes) for (const poll of [node.poll(), node.sweep()]) this.#begin(poll);
     await stage.rest();
-    for (const node of this.#nodes) this.#begin(node.settle());
+    for (const node of this.#nodes) this.#begin(node.close());
     await stage.rest();
     const { operations, jobs } = await whatIsLeft(db, ground);
     return stage.pending === 0 && jobs.length === 0 && operations.every(({ status }) => isTerminal(status));

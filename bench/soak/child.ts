@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Deadline } from '../../storage/deadline.js';
+import { Deadline } from '../../storage/process/deadline.js';
 import { onCores } from '../cores.js';
 
 /** A program of the bench that runs for long, as a process of its own, with the messages that it takes and gives. */

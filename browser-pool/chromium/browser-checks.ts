@@ -1,5 +1,5 @@
 import type { Browser, CDPSession } from 'playwright';
-import { Deadline } from '../../storage/deadline.js';
+import { Deadline } from '../../storage/process/deadline.js';
 import type { PoolLimits } from '../limits.js';
 import { treeUse } from './process-tree.js';
 

@@ -1,6 +1,6 @@
-import { Backoff } from '../../storage/backoff.js';
-import type { Logger } from '../../storage/log.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import type { Logger } from '../../storage/log/log.js';
+import { Backoff } from '../../storage/process/backoff.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import { browserUnavailable } from '../failures.js';
 import type { PoolLimits } from '../limits.js';
 import type { BrowserStats } from '../messages.js';

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession } from 'playwright';
-import { childEnvironment } from '../../storage/child-environment.js';
-import { Deadline } from '../../storage/deadline.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import { childEnvironment } from '../../storage/process/child-environment.js';
+import { Deadline } from '../../storage/process/deadline.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import type { PoolLimits } from '../limits.js';
 import { BrowserChecks, succeedsWithin } from './browser-checks.js';
 import { confined } from './confinement.js';

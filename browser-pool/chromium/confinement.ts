@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { childEnvironment } from '../../storage/child-environment.js';
+import { childEnvironment } from '../../storage/process/child-environment.js';
 
 /** `on`: no browser without its sandbox. `auto`: without it where it cannot be had. `off`: without it. */
 export type SandboxSetting = 'auto' | 'on' | 'off';

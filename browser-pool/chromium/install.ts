@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { childEnvironment } from '../../storage/child-environment.js';
+import { childEnvironment } from '../../storage/process/child-environment.js';
 import { LIMITS } from '../limits.js';
 import { findBrowser } from './find-browser.js';
 import { type InstallStep, installSteps, readAptPlan } from './install-steps.js';

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, mkdtempSync, renameSync } from 'node:f
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { holdLock, isLocked } from '../../storage/file-lock.js';
+import { holdLock, isLocked } from '../../storage/process/file-lock.js';
 
 /*
  * The temporary files of one thread's browsers: profiles, and what Playwright keeps beside them. They stand in a folder of the thread's own in

@@ -1,4 +1,4 @@
-import { checkStep, type Steps } from '../../storage/steps.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import type { SessionContext } from './session-context.js';
 
 /** What a lease needs of the contexts it comes from. */

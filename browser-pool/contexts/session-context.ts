@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright';
-import { Deadline } from '../../storage/deadline.js';
+import { Deadline } from '../../storage/process/deadline.js';
 import type { LiveBrowser } from '../chromium/browser.js';
 import { resolvedProxy } from '../chromium/egress.js';
 import { LIMITS } from '../limits.js';

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright';
-import { Deadline } from '../../storage/deadline.js';
+import { Deadline } from '../../storage/process/deadline.js';
 import type { SessionContext } from './session-context.js';
 
 /**

@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
-import { Deadline } from '../../storage/deadline.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
+import { Deadline } from '../../storage/process/deadline.js';
 import type { PoolLimits } from '../limits.js';
 
 /** A run that failed, as its files are named after it. */

@@ -1,4 +1,4 @@
-import type { Channel } from '../channel.js';
+import type { Channel } from '../../storage/process/channel.js';
 import { RunFailure } from '../failures.js';
 import type { BrowserStats, FromBrowser, ToBrowser } from '../messages.js';
 import type { Program } from '../program.js';

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright';
-import type { Deadline } from '../../storage/deadline.js';
 import type { WriteProgress } from '../../storage/model/evidence.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
+import type { Deadline } from '../../storage/process/deadline.js';
 import type { PoolLimits } from '../limits.js';
 import type { ProxyTarget, RunOrder } from '../messages.js';
 import type { ProgramRun } from '../program.js';

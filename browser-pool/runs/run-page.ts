@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
-import { Deadline } from '../../storage/deadline.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import { Deadline } from '../../storage/process/deadline.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import type { SessionContext } from '../contexts/session-context.js';
 import type { WarmPages } from '../contexts/warm-pages.js';
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import { FairSlots } from '../../storage/process/fair-slots.js';
 import type { ContextLease } from '../contexts/context-lease.js';
 import type { ContextOwner } from '../contexts/contexts.js';

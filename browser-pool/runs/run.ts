@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Backoff } from '../../storage/backoff.js';
-import { Deadline } from '../../storage/deadline.js';
 import { UNKNOWN_PROGRESS, type WriteProgress } from '../../storage/model/evidence.js';
 import type { ChallengeKind } from '../../storage/model/records.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import { Backoff } from '../../storage/process/backoff.js';
+import { Deadline } from '../../storage/process/deadline.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import {
   browserUnavailable,
   failureOf,

@@ -6,8 +6,8 @@ import type { NewProxy } from '../../storage/connections/proxies.js';
 import { type AuditAction, isAuditAction } from '../../storage/model/audit.js';
 import { SCOPES, type Scope } from '../../storage/model/records.js';
 import { WORKSPACE_LIMITS, type WorkspaceLimit } from '../../storage/workspaces/limits.js';
-import { isNetwork } from '../http/client-address.js';
 import type { Uuid } from '../http/fields.js';
+import { isNetwork } from '../http/identity/client-address.js';
 
 /* Each function turns one argument of the command line into a value, or refuses it in words that end the error's line. */
 

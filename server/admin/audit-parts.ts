@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import pg from 'pg';
 import { auditParts, dropAuditPart, entriesOfPart, noteArchive, type OwnedPart } from '../../storage/audit/parts.js';
 import type { Sql } from '../../storage/postgres/database.js';
-import { auditEntryJson } from '../routes/audit-json.js';
+import { auditEntryJson } from '../routes/operator/audit-json.js';
 import { type Answer, Failure } from './answer.js';
 import { Progress } from './progress.js';
 import type { AdminSession, Perform } from './session.js';

@@ -10,7 +10,7 @@ import {
 } from '../../storage/audit/entries.js';
 import type { AuditAction } from '../../storage/model/audit.js';
 import { LIMITS } from '../http/limits.js';
-import { auditEntryJson } from '../routes/audit-json.js';
+import { auditEntryJson } from '../routes/operator/audit-json.js';
 import { placeCursor, placeOf, positionCursor } from '../routes/paging.js';
 import type { Answer } from './answer.js';
 import { auditAction, id, isoTime, pageLimit } from './arguments.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { connectDatabase, inspected } from '../../storage/postgres/embedded.js';
+import { connectDatabase, inspected } from '../../storage/postgres/embedded/embedded.js';
 import type { Finding } from '../../storage/postgres/server-checks/inspect.js';
 import { readConfig } from '../start/config.js';
 import { databaseConnections } from '../start/database-connections.js';

@@ -11,7 +11,7 @@ import type { PersonFields } from '../../storage/erasure/person-fields.js';
 import type { ErasureRequest } from '../../storage/erasure/receipts.js';
 import { DataVault } from '../../storage/secrets/data-vault.js';
 import { KeyUnknown, keyRing } from '../../storage/secrets/encryption.js';
-import { eventSchema } from '../routes/event-json.js';
+import { eventSchema } from '../routes/subscriptions/event-json.js';
 import { type Answer, Failure } from './answer.js';
 import { finished, hiddenFor, opened, removed } from './erasure.js';
 import { Progress } from './progress.js';

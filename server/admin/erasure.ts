@@ -10,7 +10,7 @@ import {
   type Receipt,
 } from '../../storage/erasure/receipts.js';
 import { cleanFiles, SeenByOthers, TableInUse } from '../../storage/erasure/rewrite.js';
-import { createLogger } from '../../storage/log.js';
+import { createLogger } from '../../storage/log/log.js';
 import { type Answer, Failure } from './answer.js';
 import { Progress } from './progress.js';
 import type { AdminSession } from './session.js';

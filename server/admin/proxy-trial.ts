@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ProxyTrial, tryProxy, UnusableProxy } from '../../browser-pool/proxy-trial.js';
 import type { Site } from '../../browser-pool/social/site/site.js';
 import type { NewProxy } from '../../storage/connections/proxies.js';
-import { createLogger } from '../../storage/log.js';
+import { createLogger } from '../../storage/log/log.js';
 import type { Config } from '../start/config.js';
 import { LIMITS } from '../start/limits.js';
 import { describedProvider } from '../start/provider-site.js';

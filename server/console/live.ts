@@ -3,10 +3,10 @@ import { HttpError } from '../../storage/model/errors.js';
 import type { Right } from '../../storage/model/records.js';
 import type { Topic } from '../../storage/overview/changes.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
+import { StreamPlaces } from '../http/admission/stream-places.js';
 import type { Answer } from '../http/answer.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
-import { StreamPlaces } from '../http/stream-places.js';
 
 type LiveCall = Call<undefined, undefined, undefined>;
 

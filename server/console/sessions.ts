@@ -8,8 +8,8 @@ import type { ConsoleSession } from '../../storage/workspaces/console-sessions.j
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import { findWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { type Answer, json, noContent } from '../http/answer.js';
-import { isRefusal } from '../http/callers.js';
 import type { Count, Printable, Timestamp, Uuid } from '../http/fields.js';
+import { isRefusal } from '../http/identity/callers.js';
 import { LIMITS } from '../http/limits.js';
 import { type Call, type Route, route } from '../http/route.js';
 

@@ -4,9 +4,9 @@ import type { AuditAction, AuditSender, AuditTarget, NewAuditEntry } from '../..
 import type { Database, Transaction } from '../../storage/postgres/database.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import { limitOf, type WorkspaceLimits } from '../../storage/workspaces/limits.js';
-import type { Sender } from './callers.js';
+import type { WorkspaceStored } from './admission/workspace-stored.js';
+import type { Sender } from './identity/callers.js';
 import type { Reveals } from './reveals.js';
-import type { WorkspaceStored } from './workspace-stored.js';
 
 /** What an entry tells beside who asked for what. */
 interface EntryParts {

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { HttpError } from '../../storage/model/errors.js';
 import { isPgSafeText } from '../../storage/postgres/pg-safe-values.js';
 import { invalidField } from './answer.js';
-import type { HttpExchange } from './exchange.js';
 import { LIMITS } from './limits.js';
+import type { HttpExchange } from './wire/exchange.js';
 
 export type JsonObject = Record<string, unknown>;
 

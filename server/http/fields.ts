@@ -1,7 +1,7 @@
 import type { IValidation, tags } from 'typia';
+import { isSecretPath } from '../../storage/log/secret-names.js';
 import { validated } from '../../storage/model/examined.js';
 import { fieldError } from '../../storage/model/field-errors.js';
-import { isSecretPath } from '../../storage/secrets/secret-names.js';
 import { invalid, invalidField } from './answer.js';
 
 /** At least one character that is not white space. */

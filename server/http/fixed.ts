@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import type { Answer, MadeBody } from './answer.js';
 import { LIMITS } from './limits.js';
-import type { RequestHeader } from './request-headers.js';
+import type { RequestHeader } from './wire/request-headers.js';
 
 /** What a client is told of how a body is encoded; `identity`: not at all. Those that it takes are tried in this order. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { HttpError } from '../../storage/model/errors.js';
-import type { HttpExchange } from './exchange.js';
+import type { HttpExchange } from './wire/exchange.js';
 
 /** The credentials that the gateway in front of a hosted service adds to every request. */
 export interface GatewayAccess {

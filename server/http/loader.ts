@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../../storage/cache-size.js';
 import { HttpError } from '../../storage/model/errors.js';
 import { Batcher, Full } from '../../storage/postgres/batcher.js';
+import { atMost } from '../../storage/process/cache-size.js';
 import { LIMITS } from './limits.js';
 
 /** Loads the value of a key, or undefined; keys requested in one turn of the event loop share one query. */

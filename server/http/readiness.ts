@@ -1,7 +1,7 @@
 import type { ActorSystem, NodeNeed } from '../../actors/system.js';
-import { Deadline } from '../../storage/deadline.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { pingDatabase } from '../../storage/postgres/liveness.js';
+import { Deadline } from '../../storage/process/deadline.js';
 import type { Drain } from './drain.js';
 import { LIMITS } from './limits.js';
 

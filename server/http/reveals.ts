@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { countReveals, type KnownReveal, readerOf, recordReveal } from '../../storage/audit/reveals.js';
-import { Background } from '../../storage/background.js';
-import { atMost } from '../../storage/cache-size.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import type { NewAuditEntry } from '../../storage/model/audit.js';
 import type { Database } from '../../storage/postgres/database.js';
+import { Background } from '../../storage/process/background.js';
+import { atMost } from '../../storage/process/cache-size.js';
 import { LIMITS } from './limits.js';
 
 type Counted = KnownReveal & { reads: number };

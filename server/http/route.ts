@@ -1,8 +1,8 @@
-import type { CallbackPolicy } from '../../actors/deliveries/callback-guard.js';
+import type { CallbackPolicy } from '../../actors/deliveries/callback/callback-guard.js';
 import type { ActorSystem } from '../../actors/system.js';
 import type { ConnectionRef, ConnectionView } from '../../storage/connections/connections.js';
 import type { SubscriptionRow } from '../../storage/deliveries/subscriptions.js';
-import type { LogLines } from '../../storage/log-lines.js';
+import type { LogLines } from '../../storage/log/log-lines.js';
 import type { AuditAction } from '../../storage/model/audit.js';
 import type { HttpErrorCode } from '../../storage/model/error-codes.js';
 import type { OperationRow, Right } from '../../storage/model/records.js';
@@ -13,22 +13,22 @@ import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
 import type { UsableKey } from '../../storage/workspaces/keys.js';
 import type { WorkspaceLimits } from '../../storage/workspaces/limits.js';
+import type { CountedWorkspace, WorkspaceRates } from './admission/workspace-rates.js';
+import type { WorkspaceStored } from './admission/workspace-stored.js';
 import type { Answer, ErrorStyle } from './answer.js';
 import type { Audit } from './audit.js';
 import type { JsonObject } from './body.js';
-import type { Callers, Sender } from './callers.js';
-import type { ConsoleCookie } from './console-cookie.js';
 import type { DeclaredAnswers, DeclaredHeaders, SchemaOf } from './declared.js';
 import type { Drain } from './drain.js';
 import type { Validator } from './fields.js';
+import type { Callers, Sender } from './identity/callers.js';
+import type { ConsoleCookie } from './identity/console-cookie.js';
 import type { Loader } from './loader.js';
 import type { Preferences } from './prefer.js';
 import type { RequestContext } from './request-context.js';
-import type { RequestHeader } from './request-headers.js';
 import type { Reveals } from './reveals.js';
 import type { SubscriptionRules } from './subscription-rules.js';
-import type { CountedWorkspace, WorkspaceRates } from './workspace-rates.js';
-import type { WorkspaceStored } from './workspace-stored.js';
+import type { RequestHeader } from './wire/request-headers.js';
 
 /** What every handler may use. */
 export interface Services {

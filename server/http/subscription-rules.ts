@@ -1,4 +1,4 @@
-import type { CallbackVerifier } from '../../actors/deliveries/callback-verifier.js';
+import type { CallbackVerifier } from '../../actors/deliveries/callback/callback-verifier.js';
 import type { SubscriptionBounds } from '../../storage/deliveries/subscription-bounds.js';
 
 /** What a node holds subscriptions to (HTTP-13). */

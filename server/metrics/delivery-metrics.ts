@@ -1,5 +1,5 @@
-import { ATTEMPT_ERRORS } from '../../actors/deliveries/attempt-error.js';
-import { HISTOGRAM_BOUNDS } from '../../actors/deliveries/counters.js';
+import { ATTEMPT_ERRORS } from '../../actors/deliveries/callback/attempt-error.js';
+import { HISTOGRAM_BOUNDS } from '../../actors/deliveries/callback/counters.js';
 import type { ThreadDeliveryStats } from '../../actors/deliveries/deliveries.js';
 import { counterBy, gauge, type MetricsSource, sum, type ThreadMetric } from './metric.js';
 

@@ -2,9 +2,9 @@ import type { HistogramSnapshot } from '../../actors/histogram.js';
 import type { HostStats } from '../../actors/messages.js';
 import type { NodeStats } from '../../actors/node/node.js';
 import type { SystemStatus } from '../../actors/system.js';
-import type { Outages } from '../../storage/outages.js';
+import type { Outages } from '../../storage/log/outages.js';
+import type { RetentionStats } from '../../storage/maintenance/retention/retention.js';
 import type { PoolStats } from '../../storage/postgres/database.js';
-import type { RetentionStats } from '../../storage/retention/retention.js';
 
 /** Where a node's metrics come from: its state, and what its actor and browser threads last reported. */
 export interface MetricsSource {

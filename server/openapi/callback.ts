@@ -1,8 +1,8 @@
 import typia from 'typia';
-import type { Verification } from '../../actors/deliveries/callback-verifier.js';
+import type { Verification } from '../../actors/deliveries/callback/callback-verifier.js';
+import { callbackHeaders } from '../../actors/deliveries/callback/signature.js';
 import { LIMITS } from '../../actors/deliveries/limits.js';
-import { callbackHeaders } from '../../actors/deliveries/signature.js';
-import { eventSchema } from '../routes/event-json.js';
+import { eventSchema } from '../routes/subscriptions/event-json.js';
 import { AT, DELIVERY, EVENT, SECRET } from './examples/values.js';
 import { type Components, componentOf, nameOf, refTo, type Schema } from './schema.js';
 

@@ -1,6 +1,6 @@
 import { findBrowser } from '../../browser-pool/chromium/find-browser.js';
 import { LIMITS } from '../../browser-pool/limits.js';
-import { createLogger } from '../../storage/log.js';
+import { createLogger } from '../../storage/log/log.js';
 import { ConfigError } from './config.js';
 
 /**

@@ -7,7 +7,7 @@ import { dirname, join, relative } from 'node:path';
  * modules beside: both are made of the same.
  *
  * I1. A module finds its files from its own place: what it reads of `import.meta` names the module in `dist`, not the bundle.
- * I2. A program is started as its bundle, whoever starts it (storage/programs.ts).
+ * I2. A program is started as its bundle, whoever starts it (storage/process/programs.ts).
  * I3. Nothing is minified: a stack names functions and readable lines. The maps lead to the sources (`node --enable-source-maps`).
  * I4. Classes keep their names, by which packages tell their errors in logs; of two that are the same the bundler renames one. It would name every
  *     function as well, each time one is made: 8 % of the processor time of an operation.
@@ -20,10 +20,10 @@ const DIST = join(ROOT, 'dist');
 const PROGRAMS = [
   'server/process',
   'server/admin/command',
-  'actors/host',
+  'actors/thread/host',
   'browser-pool/host',
   'bench/sandbox/main',
-  'storage/postgres/keeper',
+  'storage/postgres/embedded/keeper',
 ];
 
 /** Packages that find files or threads of their own, and those that few starts need: they are loaded as they are. */

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import type { RetentionDays } from '../../storage/retention/classes.js';
+import { secretNames } from '../../storage/log/secret-names.js';
+import type { RetentionDays } from '../../storage/maintenance/retention/classes.js';
 import type { EncryptionKey } from '../../storage/secrets/encryption.js';
-import { secretNames } from '../../storage/secrets/secret-names.js';
 import type { TracingSettings } from '../../storage/tracing/tracing.js';
 import type { WorkspaceLimits } from '../../storage/workspaces/limits.js';
 import { Unusable } from './kinds.js';
@@ -16,7 +16,7 @@ import {
 
 /**
  * The environment, read once at start. Three places read a variable besides: the HTTP library its bound of headers
- * (`server/http/socket.ts`), and the search for a browser (`browser-pool/chromium/find-browser.ts`) and its installation
+ * (`server/http/wire/socket.ts`), and the search for a browser (`browser-pool/chromium/find-browser.ts`) and its installation
  * (`browser-pool/chromium/install.ts`).
  */
 export interface Config {

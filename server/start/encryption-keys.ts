@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { type EncryptionKey, type KeyRing, parseEncryptionKeys } from '../../storage/secrets/encryption.js';
 import { belongs, compareKeys, noteKeys } from '../../storage/secrets/installation-keys.js';

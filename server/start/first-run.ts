@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { recordAudit } from '../../storage/audit/record.js';
 import { isSandboxProxy, listProxies, removeProxy, upsertSandboxProxies } from '../../storage/connections/proxies.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import type { AuditAction, AuditTarget } from '../../storage/model/audit.js';
 import { SCOPES } from '../../storage/model/records.js';
 import type { Database, Transaction } from '../../storage/postgres/database.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from '../../storage/log.js';
-import { connectDatabase, type DatabaseServer } from '../../storage/postgres/embedded.js';
+import type { Logger } from '../../storage/log/log.js';
+import { connectDatabase, type DatabaseServer } from '../../storage/postgres/embedded/embedded.js';
 import type { Config } from './config.js';
 import { databaseConnections } from './database-connections.js';
 

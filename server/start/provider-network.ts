@@ -1,5 +1,5 @@
 import type { Site } from '../../browser-pool/social/site/site.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 import type { Database } from '../../storage/postgres/database.js';
 import type { KeyRing } from '../../storage/secrets/encryption.js';
 import type { Config } from './config.js';

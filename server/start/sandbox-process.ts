@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Backoff } from '../../storage/backoff.js';
-import { childEnvironment } from '../../storage/child-environment.js';
-import { Deadline } from '../../storage/deadline.js';
-import type { Logger } from '../../storage/log.js';
-import { programFile } from '../../storage/programs.js';
-import { checkStep, type Steps } from '../../storage/steps.js';
+import type { Logger } from '../../storage/log/log.js';
+import { Backoff } from '../../storage/process/backoff.js';
+import { childEnvironment } from '../../storage/process/child-environment.js';
+import { Deadline } from '../../storage/process/deadline.js';
+import { programFile } from '../../storage/process/programs.js';
+import { checkStep, type Steps } from '../../storage/process/steps.js';
 import { LIMITS } from './limits.js';
 import { readReadyLine, type SandboxReady } from './sandbox-ready.js';
 

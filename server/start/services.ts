@@ -1,4 +1,4 @@
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
 
 /**
  * The services of this process that run, in the order in which they stand on each other. They are stopped from the last to the first, also when a

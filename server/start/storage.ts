@@ -1,12 +1,12 @@
 import { throughOutages } from '../../actors/retry.js';
 import { auditEras } from '../../storage/audit/eras.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
+import type { Outages } from '../../storage/log/outages.js';
 import type { Vault } from '../../storage/model/vault.js';
-import type { Outages } from '../../storage/outages.js';
 import { type Database, openDatabase } from '../../storage/postgres/database.js';
-import { migrate } from '../../storage/postgres/migrate.js';
 import { findingLine } from '../../storage/postgres/server-checks/inspect.js';
 import { TIME_LIMITS } from '../../storage/postgres/time-limits.js';
+import { migrate } from '../../storage/schema/migrate.js';
 import type { LaunchedDatabase } from './launched-database.js';
 import { LIMITS } from './limits.js';
 import type { Services } from './services.js';

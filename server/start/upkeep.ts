@@ -1,11 +1,11 @@
 import { auditUpkeep } from '../../storage/audit/parts.js';
-import { Removals } from '../../storage/connections/removals.js';
-import { settling } from '../../storage/deliveries/settling.js';
-import { expiredSecrets } from '../../storage/expired-secrets.js';
-import type { Logger } from '../../storage/log.js';
+import type { Logger } from '../../storage/log/log.js';
+import { expiredSecrets } from '../../storage/maintenance/expired-secrets.js';
+import { Removals } from '../../storage/maintenance/removals.js';
+import { type RetentionStats, retention } from '../../storage/maintenance/retention/retention.js';
+import { storedMeter } from '../../storage/maintenance/stored-meter.js';
+import { settling } from '../../storage/maintenance/subscription-propagation.js';
 import type { Database } from '../../storage/postgres/database.js';
-import { type RetentionStats, retention } from '../../storage/retention/retention.js';
-import { storedMeter } from '../../storage/workspaces/stored-meter.js';
 import type { Config } from './config.js';
 
 export interface UpkeepOptions {

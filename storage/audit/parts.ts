@@ -1,8 +1,8 @@
 import { NIL } from 'uuid';
-import { Background } from '../background.js';
 import { LIMITS } from '../limits.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../log/log.js';
 import type { Database, Sql, Transaction } from '../postgres/database.js';
+import { Background } from '../process/background.js';
 import { type AuditRow, ENTRY_COLUMNS } from './entries.js';
 
 /*

@@ -1,8 +1,8 @@
 import pg from 'pg';
+import { isRunning } from '../jobs/mailbox-jobs.js';
 import { LIMITS } from '../limits.js';
 import type { Provider } from '../model/records.js';
 import { type Sql, violatedConstraint } from '../postgres/database.js';
-import { isRunning } from '../postgres/mailbox-jobs.js';
 import { EVERY_OPERATION } from './stopping.js';
 
 /**

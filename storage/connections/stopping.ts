@@ -1,9 +1,9 @@
 import { cancelOpenDeliveries } from '../deliveries/cancellation.js';
+import { removeJobs } from '../jobs/job-table.js';
+import { isMailboxOf, MAILBOX, markOf } from '../jobs/mailbox-jobs.js';
 import { LIMITS } from '../limits.js';
 import { OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Database, Sql } from '../postgres/database.js';
-import { removeJobs } from '../postgres/job-table.js';
-import { isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
 
 /**
  * Stopping what a connection still has to do, for a disconnect and a delete: its open deliveries and its queued operations become

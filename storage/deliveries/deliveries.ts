@@ -1,8 +1,8 @@
+import { makeJobsDue } from '../jobs/job-table.js';
 import type { DeliveryAttemptOutcome, DeliveryStatus, RecordedEventType } from '../model/records.js';
 import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js';
 import { bigints, integers, smallints, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
-import { makeJobsDue } from '../postgres/job-table.js';
 import type { OwnedSubscription } from './delivery-queue.js';
 import { formerSecrets } from './signing-secrets.js';
 import { triesDeliveries } from './subscriptions.js';

@@ -1,5 +1,3 @@
-import type { Sql } from '../postgres/database.js';
-import { findsRow } from '../postgres/finds-row.js';
 import {
   deleteSeenJobs,
   dueJobs,
@@ -10,7 +8,9 @@ import {
   markFetched,
   putBackSeenJobs,
   SEEN_JOB,
-} from '../postgres/job-table.js';
+} from '../jobs/job-table.js';
+import type { Sql } from '../postgres/database.js';
+import { findsRow } from '../postgres/finds-row.js';
 import { triesDeliveries } from './subscriptions.js';
 
 /**

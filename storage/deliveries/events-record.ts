@@ -1,3 +1,4 @@
+import { makeJobsDue } from '../jobs/job-table.js';
 import { timeOfId } from '../model/id-time.js';
 import { messageKeys } from '../model/message-keys.js';
 import { newIdsAbove } from '../model/new-id.js';
@@ -5,7 +6,6 @@ import { type NewEvent, OWN_EVENTS } from '../model/records.js';
 import { DELIVERY_STEPS } from '../model/transitions.js';
 import { bigints, byteas, integers, jsonbs, texts, uuids } from '../postgres/arrays.js';
 import type { Transaction } from '../postgres/database.js';
-import { makeJobsDue } from '../postgres/job-table.js';
 import { pgSafeJson } from '../postgres/pg-safe-json.js';
 import { eventDataContext } from '../secrets/sealing.js';
 

@@ -1,7 +1,7 @@
+import { longestDueJobs } from '../jobs/job-table.js';
+import { queueName } from '../jobs/jobs.js';
 import { LIMITS } from '../limits.js';
 import type { Sql } from '../postgres/database.js';
-import { longestDueJobs } from '../postgres/job-table.js';
-import { queueName } from '../postgres/jobs.js';
 
 /**
  * Age in seconds, by the database's clock, of the event of the oldest delivery of these partitions that has not ended; 0 when

@@ -1,4 +1,3 @@
-import type { Database, Sql } from '../postgres/database.js';
 import {
   fetchedJobPage,
   fetchedSince,
@@ -6,7 +5,8 @@ import {
   joinUnchangedJob,
   putBackSeenJobs,
   SEEN_JOB,
-} from '../postgres/job-table.js';
+} from '../jobs/job-table.js';
+import type { Database, Sql } from '../postgres/database.js';
 import { wakeSubscriptions } from './delivery-queue.js';
 import { RECOVER, recoverLost } from './recovery.js';
 

@@ -1,7 +1,7 @@
+import { removeJobs } from '../jobs/job-table.js';
 import { LIMITS } from '../limits.js';
 import type { EventType } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
-import { removeJobs } from '../postgres/job-table.js';
 import { callbackUrlContext } from '../secrets/sealing.js';
 import { wakeSubscriptions } from './delivery-queue.js';
 import { callbackUrlOf, isShown, lockSubscription, type SubscriptionRow } from './subscriptions.js';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { lockIdleConnection, markDeleted } from '../connections/connection-changes.js';
-import { Removals, type RemovalsOptions } from '../connections/removals.js';
 import { stopWork } from '../connections/stopping.js';
 import { LIMITS } from '../limits.js';
+import { Removals, type RemovalsOptions } from '../maintenance/removals.js';
 import type { Transaction } from '../postgres/database.js';
 
 /** An operation of the connection runs or waits, or another transaction holds it. */

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LIMITS } from '../limits.js';
+import { eraseFiles } from '../maintenance/retention/operations.js';
 import { OPERATION_STEPS } from '../model/transitions.js';
 import type { AtRest, Vault } from '../model/vault.js';
 import type { Database, Sql, Transaction } from '../postgres/database.js';
 import { findsRow } from '../postgres/finds-row.js';
-import { eraseFiles } from '../retention/operations.js';
 import { eventDataContext, inputContext, resultContext } from '../secrets/sealing.js';
 import { isNamed, type PersonFields } from './person-fields.js';
 import { type ErasedCounts, NOTHING } from './receipts.js';

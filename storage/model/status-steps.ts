@@ -1,4 +1,4 @@
-import { checkStep, type Steps } from '../steps.js';
+import { checkStep, type Steps } from '../process/steps.js';
 
 /** One step as the parts of a statement: `where d.status ${step.from}` and `set status = ${step.to}`. */
 export interface SqlStep {

@@ -75,6 +75,6 @@ export function isTerminal(status: OperationStatus): boolean {
 }
 
 /** True when a poller has something to act on: the operation is terminal, or waits for the user. */
-export function isSettled(status: OperationStatus): boolean {
+export function isAwaitable(status: OperationStatus): boolean {
   return status === 'waiting_user' || isTerminal(status);
 }

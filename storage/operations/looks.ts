@@ -1,10 +1,10 @@
+import { isRunning } from '../jobs/mailbox-jobs.js';
 import { LIMITS } from '../limits.js';
 import { ofKeptConnection } from '../model/kept-connection.js';
 import { newId } from '../model/new-id.js';
 import type { ConnectionRow, OperationRow } from '../model/records.js';
 import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
-import { isRunning } from '../postgres/mailbox-jobs.js';
 import { pgSafeJson } from '../postgres/pg-safe-json.js';
 import { lookContext } from '../secrets/sealing.js';
 import { CONNECTION_COLUMNS } from './starts.js';

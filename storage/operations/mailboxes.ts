@@ -1,5 +1,3 @@
-import type { OwnedPartition } from '../partitions/partitions.js';
-import type { Database, Sql } from '../postgres/database.js';
 import {
   claimDueMailboxes,
   deleteMailboxes,
@@ -10,7 +8,9 @@ import {
   OWN_VERSION,
   openMailboxJobs,
   VERSION,
-} from '../postgres/mailbox-jobs.js';
+} from '../jobs/mailbox-jobs.js';
+import type { OwnedPartition } from '../partitions/partitions.js';
+import type { Database, Sql } from '../postgres/database.js';
 import { LARGE_INPUT_bytes, placeOf } from './submission.js';
 
 /**
@@ -18,7 +18,7 @@ import { LARGE_INPUT_bytes, placeOf } from './submission.js';
  * connection's. Operations themselves are in no queue. The owner of the partition holds the job fetched while it has the mailbox open: it
  * reads what is queued when it opens it, and what it accepts itself afterwards goes to the mailbox in memory.
  *
- *     accepted ─▶ due ──opened──▶ open ──settled, nothing in hand──▶ deleted
+ *     accepted ─▶ due ──opened──▶ open ──closed, nothing in hand──▶ deleted
  *                  ▲               │
  *                  └───────────────┘  accepted by who has it not open; the owner is gone
  *
@@ -29,9 +29,9 @@ import { LARGE_INPUT_bytes, placeOf } from './submission.js';
  * I2 such an operation is known to the owner that has the mailbox open, or the mailbox is due and `new` is not above its id. So who stores an
  *    operation either is that owner, under its epoch, and finds the job fetched and its mark low enough, or makes the job due in the
  *    same statement (`SUBMIT`);
- * I3 an owner settles no mailbox while it stores an operation for it, and stores none as for an open mailbox until it knows what became of a
- *    settling: neither can see the other;
- * I4 a settling changes the version of the job that its owner knew, or nothing: it decides by what the owner has in hand, and looks at no
+ * I3 an owner closes no mailbox while it stores an operation for it, and stores none as for an open mailbox until it knows what became of a
+ *    closing: neither can see the other;
+ * I4 a closing changes the version of the job that its owner knew, or nothing: it decides by what the owner has in hand, and looks at no
  *    operation. A statement that is executed late, or commits late, finds another version.
  *
  * What is queued is found by `operation_by_connection` from the mark on, so it costs as many rows as there are from there, whatever the history.
@@ -203,7 +203,7 @@ export interface OpenMailbox {
   from: string | null;
 }
 
-const SETTLE = `
+const CLOSE = `
   with input as (
     select * from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::xid[], $5::uuid[]) i(id, partition, epoch, version, mark)
   ), fence as materialized (
@@ -224,19 +224,19 @@ const SETTLE = `
 
 /**
  * What became of a mailbox. `closed`: its job is gone. `moved`: its mark, and its job has this version now. `left`: nothing changed, because
- * it was made due meanwhile, its job is locked, or an earlier settling whose answer was lost changed it; `version` is what its job had when
+ * it was made due meanwhile, its job is locked, or an earlier closing whose answer was lost changed it; `version` is what its job had when
  * the statement began.
  */
-export type Settled = { kind: 'closed' } | { kind: 'moved' | 'left'; version: string };
+export type Closing = { kind: 'closed' } | { kind: 'moved' | 'left'; version: string };
 
 /**
  * Closes the mailboxes that hold nothing, and moves the marks of the others up to what is in hand (I3, I4). In the order of `mailboxes`. While
- * its answer is lost the mailbox may have become any of these: another settling tells.
+ * its answer is lost the mailbox may have become any of these: another closing tells.
  */
-export async function settleMailboxes(db: Sql, mailboxes: OpenMailbox[]): Promise<Settled[]> {
+export async function closeMailboxes(db: Sql, mailboxes: OpenMailbox[]): Promise<Closing[]> {
   if (mailboxes.length === 0) return [];
   type Row = { id: string; closed: boolean; moved: string | null; version: string | null };
-  const rows = await db.query<Row>('settleMailboxes', SETTLE, [
+  const rows = await db.query<Row>('closeMailboxes', CLOSE, [
     mailboxes.map((one) => one.connectionId),
     mailboxes.map((one) => one.partition),
     mailboxes.map((one) => one.epoch),
@@ -244,7 +244,7 @@ export async function settleMailboxes(db: Sql, mailboxes: OpenMailbox[]): Promis
     mailboxes.map((one) => one.from),
   ]);
   const found = new Map(rows.map((row) => [row.id, row]));
-  return mailboxes.map(({ connectionId }): Settled => {
+  return mailboxes.map(({ connectionId }): Closing => {
     const { closed = false, moved = null, version = null } = found.get(connectionId) ?? {};
     if (closed || version === null) return { kind: 'closed' };
     return moved === null ? { kind: 'left', version } : { kind: 'moved', version: moved };

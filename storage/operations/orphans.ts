@@ -1,5 +1,5 @@
+import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf } from '../jobs/mailbox-jobs.js';
 import type { Sql } from '../postgres/database.js';
-import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf } from '../postgres/mailbox-jobs.js';
 
 /** An operation that has not ended and that no mailbox covers (I1 of `mailboxes.ts`): nobody would run it, or learn that its worker is lost. */
 export interface Orphan {

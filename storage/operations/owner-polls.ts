@@ -1,6 +1,6 @@
+import { jobPage } from '../jobs/job-table.js';
 import type { OwnedPartition } from '../partitions/partitions.js';
 import type { Sql } from '../postgres/database.js';
-import { jobPage } from '../postgres/job-table.js';
 
 /** What the owner of partitions reads of its operations, in batches. */
 

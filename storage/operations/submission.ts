@@ -1,3 +1,4 @@
+import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf, OWN_VERSION } from '../jobs/mailbox-jobs.js';
 import type { AuditSender } from '../model/audit.js';
 import { newId } from '../model/new-id.js';
 import { type Origin, UNKNOWN_ORIGIN } from '../model/origin.js';
@@ -6,7 +7,6 @@ import { ATTEMPT_STEPS, acceptance, OPERATION_STEPS, transition } from '../model
 import type { OwnedPartition } from '../partitions/partitions.js';
 import { bigints, byteas, jsonbs, smallints, texts, uuids } from '../postgres/arrays.js';
 import type { Sql } from '../postgres/database.js';
-import { acceptIntoMailboxes, isMailboxOf, MAILBOX, markOf, OWN_VERSION } from '../postgres/mailbox-jobs.js';
 import { CONNECTION_FIELDS, START_STEP, type StartedOperation } from './starts.js';
 
 /** One accepted request on its way into the table; its input is plain or sealed, never both. */
@@ -154,7 +154,7 @@ const NO_ATTEMPTS: ReadonlyMap<string, FirstAttempt> = new Map();
  * Idempotency-Key; OPS-9). Answers in the order of `operations`.
  *
  * `owned` are the partitions that the caller owns: the fence is locked FOR KEY SHARE, so that a take-over either sees what was stored
- * or makes the fence fail. `open` are the connections whose mailboxes it has open and does not settle meanwhile
+ * or makes the fence fail. `open` are the connections whose mailboxes it has open and does not close meanwhile
  * (`mailboxes.ts` has the invariants). Behind what another node stored, and the caller has not read, nothing is handed over: it came first.
  *
  * `attempts`: by operation, the attempts that the caller would run at once, one a connection at most, of whose operations it has nothing in hand.

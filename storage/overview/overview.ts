@@ -1,8 +1,8 @@
-import { Background } from '../background.js';
 import { LIMITS } from '../limits.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../log/log.js';
 import type { Sql } from '../postgres/database.js';
 import { pingDatabase } from '../postgres/liveness.js';
+import { Background } from '../process/background.js';
 import { Changes } from './changes.js';
 import { countsOf, type NodeMeasures, type NodeStep, stepsOfOthers, storeStep } from './steps.js';
 import { Tally, together } from './tally.js';

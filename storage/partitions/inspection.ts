@@ -1,6 +1,6 @@
+import { LIVE_JOBS } from '../jobs/job-table.js';
 import type { OperationStatus } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
-import { LIVE_JOBS } from '../postgres/job-table.js';
 
 /** What an operator reads when no work is done (CLI-1). No request waits for these statements. */
 export interface PartitionView {

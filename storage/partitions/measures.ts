@@ -1,9 +1,9 @@
+import { waitingJobs } from '../jobs/job-table.js';
+import { queueName } from '../jobs/jobs.js';
+import { markOf } from '../jobs/mailbox-jobs.js';
 import { LIMITS } from '../limits.js';
 import type { Health } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
-import { waitingJobs } from '../postgres/job-table.js';
-import { queueName } from '../postgres/jobs.js';
-import { markOf } from '../postgres/mailbox-jobs.js';
 
 /** What only rows can tell of some partitions, for metrics. */
 export interface PartitionMeasures {

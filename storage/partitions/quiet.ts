@@ -1,6 +1,6 @@
+import { hasNoJob } from '../jobs/job-table.js';
+import { QUEUE_KINDS } from '../jobs/jobs.js';
 import type { Sql } from '../postgres/database.js';
-import { hasNoJob } from '../postgres/job-table.js';
-import { QUEUE_KINDS } from '../postgres/jobs.js';
 
 /**
  * Of these partitions, those in which recovery would find nothing: no mailbox or other job, no delivery that is being sent. Whoever has taken a

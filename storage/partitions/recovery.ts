@@ -1,4 +1,6 @@
 import { recoverDeliveries } from '../deliveries/recovery.js';
+import { putBackJobs } from '../jobs/job-table.js';
+import { putBackMailboxes } from '../jobs/mailbox-jobs.js';
 import { LIMITS } from '../limits.js';
 import type { EndedOperation } from '../model/ended-operation.js';
 import { type StoredEvidence, UNKNOWN_PROGRESS } from '../model/evidence.js';
@@ -6,8 +8,6 @@ import type { OperationStatus } from '../model/records.js';
 import { ATTEMPT_STEPS, isTerminal, OPERATION_STEPS } from '../model/transitions.js';
 import { pastBoundarySql } from '../model/write-boundary.js';
 import type { Sql } from '../postgres/database.js';
-import { putBackJobs } from '../postgres/job-table.js';
-import { putBackMailboxes } from '../postgres/mailbox-jobs.js';
 import { startedOperations } from './started.js';
 
 /** How many operations recovery put into each status, and how many open mailboxes and other fetched jobs it put back. */

@@ -1,8 +1,8 @@
+import { jobPage } from '../jobs/job-table.js';
+import { markOf } from '../jobs/mailbox-jobs.js';
 import { LIMITS } from '../limits.js';
 import { ATTEMPT_STEPS, OPERATION_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
-import { jobPage } from '../postgres/job-table.js';
-import { markOf } from '../postgres/mailbox-jobs.js';
 import { LOST_WORKER } from './recovery.js';
 
 /** Each has a queue of its own. */

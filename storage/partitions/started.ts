@@ -1,6 +1,6 @@
+import { MAILBOX, markOf, WAS_OPEN } from '../jobs/mailbox-jobs.js';
 import { LIMITS } from '../limits.js';
 import type { Sql } from '../postgres/database.js';
-import { MAILBOX, markOf, WAS_OPEN } from '../postgres/mailbox-jobs.js';
 
 /** A mailbox as far as it was looked through. */
 interface Looked {

@@ -1,4 +1,4 @@
-import { childEnvironment } from '../child-environment.js';
+import { childEnvironment } from '../process/child-environment.js';
 
 /** A locale that every system has: the shell may name one that is not installed, with which no database is made. */
 const LOCALE = { LC_ALL: 'C', LANG: 'C' };

@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { Backoff } from '../backoff.js';
-import { Deadline } from '../deadline.js';
 import { LIMITS } from '../limits.js';
-import { checkStep, type Steps } from '../steps.js';
+import { Backoff } from '../process/backoff.js';
+import { Deadline } from '../process/deadline.js';
+import { checkStep, type Steps } from '../process/steps.js';
 import { NotSent } from './liveness.js';
 import { ServiceClient } from './service-client.js';
 import { destroyConnection, StatementOverdue } from './session.js';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { Deadline } from '../deadline.js';
 import { LIMITS } from '../limits.js';
+import { Deadline } from '../process/deadline.js';
 import { destroyConnection } from './session.js';
 import { type SessionPurpose, sessionStatement, untakenSetting } from './session-settings.js';
 

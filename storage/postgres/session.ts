@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import { Deadline } from '../deadline.js';
 import { LIMITS } from '../limits.js';
 import type { Vault } from '../model/vault.js';
+import { Deadline } from '../process/deadline.js';
 import { AnswerLost, endsConnection, NotCommitted, NotSent, neverSent } from './liveness.js';
 import type { Sql, Transaction } from './sql.js';
 

@@ -1,4 +1,4 @@
-import type { LogLines } from '../log-lines.js';
+import type { LogLines } from '../log/log-lines.js';
 import type { EndedOperation } from '../model/ended-operation.js';
 import { recordOperation } from './operation-spans.js';
 import type { Tracing } from './tracing.js';

@@ -1,4 +1,4 @@
-import type { Logger } from '../log.js';
+import type { Logger } from '../log/log.js';
 import type { Tracing, TracingSettings } from './tracing.js';
 
 /** The spans of this thread; undefined, with nothing loaded, without settings. */

@@ -18,10 +18,10 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { Deadline } from '../deadline.js';
 import { LIMITS } from '../limits.js';
-import type { Logger } from '../log.js';
+import type { Logger } from '../log/log.js';
 import { traceIdOf } from '../model/traceparent.js';
+import { Deadline } from '../process/deadline.js';
 import type { PastSpan, SpanAttributes, Tracing, TracingSettings } from './tracing.js';
 
 const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT };

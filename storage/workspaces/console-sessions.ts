@@ -10,7 +10,7 @@ import { operatorKey } from './operators.js';
  *     made by a sign-in ─▶ usable ─▶ ended: signed out, not used for `session_idle_ms`, `session_ms` old, or its key ended
  *
  * I1. A session is never worth more than its key: each look-up takes the key's row as well, as it is then.
- * I2. Ended ones cannot be used again. They are deleted once their time is over (../expired-secrets.ts).
+ * I2. Ended ones cannot be used again. They are deleted once their time is over (../maintenance/expired-secrets.ts).
  */
 
 /** What a session is made of. */

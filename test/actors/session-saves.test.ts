@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { SessionSaves } from '../../actors/session-saves.js';
 import { FaultyLink } from '../../bench/chaos/link.js';
 import type { Session } from '../../browser-pool/session.js';
-import { createLogger } from '../../storage/log.js';
+import { createLogger } from '../../storage/log/log.js';
 import { openDatabase } from '../../storage/postgres/database.js';
 import { keyRing } from '../../storage/secrets/encryption.js';
 import { sessionContext } from '../../storage/secrets/sealing.js';

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { startNode } from '../../actors/node/node.js';
 import { socialSite } from '../../browser-pool/social/site/stand-in.js';
-import { createLogger } from '../../storage/log.js';
+import { createLogger } from '../../storage/log/log.js';
 import { partitionOf } from '../../storage/model/records.js';
 import { findOperations } from '../../storage/operations/operations.js';
 import { freshDatabase } from '../fixture/database.js';

@@ -40,12 +40,12 @@ t.test('thirty minutes hold more than two hundred faults', async (t) => {
 t.test('a tampered thread has the clock it was given, and one of a node crashes when it is ordered to', async (t) => {
   const folder = t.testdir({
     orders: { clock: '-180000', crash: '' },
-    actors: { 'host.js': 'setTimeout(() => {}, 60_000)' },
+    actors: { thread: { 'host.js': 'setTimeout(() => {}, 60_000)' } },
     'main.mjs': `
       import { Worker } from 'node:worker_threads';
       const off = () => Math.round((Date.now() - performance.timeOrigin - performance.now()) / 1000);
       const seen = [off(), Math.round((new Date() - Date.now()) / 1000), new Date(0).getTime()];
-      const worker = new Worker(new URL('./actors/host.js', import.meta.url));
+      const worker = new Worker(new URL('./actors/thread/host.js', import.meta.url));
       worker.once('error', (error) => console.log(JSON.stringify({ seen, error: error.message })));
     `,
   });
@@ -64,18 +64,20 @@ t.test(
       orders: {},
       actors: {
         'limits.js': 'export const LIMITS = { poll_ms: 1000, kept_ms: 7 };',
-        'host.js': `
+        thread: {
+          'host.js': `
         import { parentPort } from 'node:worker_threads';
-        import { LIMITS } from './limits.js';
-        import { idTime } from '../storage/model/new-id.js';
+        import { LIMITS } from '../limits.js';
+        import { idTime } from '../../storage/model/new-id.js';
         parentPort.postMessage([LIMITS, Math.round((idTime() - Date.now()) / 1000)]);`,
+        },
       },
       storage: { model: { 'new-id.js': 'export const idTime = () => Date.now();' } },
       server: {
         'main.js': `
         import { Worker } from 'node:worker_threads';
         import { LIMITS } from '../actors/limits.js';
-        const worker = new Worker(new URL('../actors/host.js', import.meta.url));
+        const worker = new Worker(new URL('../actors/thread/host.js', import.meta.url));
         worker.once('message', (seen) => console.log(JSON.stringify([LIMITS.poll_ms, ...seen])));`,
       },
       'package.json': '{ "type": "module" }',

@@ -1,13 +1,13 @@
 import { pathToFileURL } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { Channel } from '../../browser-pool/channel.js';
 import type { BrowserHostTask, FromBrowserHost, ToBrowserHost } from '../../browser-pool/host.js';
 import type { PoolLimits } from '../../browser-pool/limits.js';
 import type { BrowserStats, FromBrowser, RenewedSession, RunOrder, ToBrowser } from '../../browser-pool/messages.js';
 import type { SendPermission } from '../../browser-pool/send-permission.js';
 import type { Site } from '../../browser-pool/social/site/site.js';
-import { programFile } from '../../storage/programs.js';
+import { Channel } from '../../storage/process/channel.js';
+import { programFile } from '../../storage/process/programs.js';
 
 type RunMessage = Exclude<FromBrowser, { type: 'stats' | 'clock' | 'renewed' }>;
 

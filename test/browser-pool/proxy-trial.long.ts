@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { type ProxyTrial, tryProxy } from '../../browser-pool/proxy-trial.js';
-import { createLogger } from '../../storage/log.js';
+import { createLogger } from '../../storage/log/log.js';
 import { authority } from '../fixture/certificates.js';
 import { Network } from '../fixture/network.js';
 

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import t from 'tap';
+import { noteStored } from '../../storage/maintenance/stored.js';
 import { HTTP_ERRORS, OPERATION_ERRORS } from '../../storage/model/error-codes.js';
 import { OPERATOR } from '../../storage/model/records.js';
 import { createKey } from '../../storage/workspaces/keys.js';
 import { setOwnLimit } from '../../storage/workspaces/limits.js';
-import { noteStored } from '../../storage/workspaces/stored.js';
 import { receiveCallbacks } from '../fixture/callbacks.js';
 import { eventually } from '../fixture/eventually.js';
 import { longTest } from '../fixture/size.js';

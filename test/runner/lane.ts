@@ -3,7 +3,7 @@ import { Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import t, { Test, type TestOpts } from 'tap';
-import { keepCompiledCode } from '../../storage/compiled-code.js';
+import { keepCompiledCode } from '../../storage/process/compiled-code.js';
 import { begin } from './current.js';
 import { forgetProcess } from './uncaught.js';
 import './short-diffs.js';

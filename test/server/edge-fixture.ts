@@ -13,7 +13,7 @@ import type {
 } from '../../actors/system.js';
 import { type Edge, type EdgeOptions, startEdge } from '../../server/edge.js';
 import type { SubscriptionRules } from '../../server/http/subscription-rules.js';
-import { createLogger } from '../../storage/log.js';
+import { createLogger } from '../../storage/log/log.js';
 import { partitionOf, SCOPES, type Scope } from '../../storage/model/records.js';
 import { type NewOperation, storedRow, submitOperations } from '../../storage/operations/submission.js';
 import type { Database } from '../../storage/postgres/database.js';

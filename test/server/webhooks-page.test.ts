@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { callbackBody } from '../../actors/deliveries/callback-body.js';
-import { callbackHeaders } from '../../actors/deliveries/signature.js';
-import { signingSecretJson } from '../../server/routes/signing-secret.js';
+import { callbackBody } from '../../actors/deliveries/callback/callback-body.js';
+import { callbackHeaders } from '../../actors/deliveries/callback/signature.js';
+import { signingSecretJson } from '../../server/routes/subscriptions/signing-secret.js';
 import { keyRing } from '../../storage/secrets/encryption.js';
 import { longTest } from '../fixture/size.js';
 

@@ -7,12 +7,12 @@ import { unverifyRecruiter } from '../../storage/connections/session-effects.js'
 import { listEvents } from '../../storage/deliveries/events.js';
 import { recordHeard } from '../../storage/deliveries/events-record.js';
 import { LIMITS } from '../../storage/limits.js';
+import { ageOf } from '../../storage/maintenance/retention/erasure.js';
+import { eraseInputs } from '../../storage/maintenance/retention/values.js';
 import type { NewEvent } from '../../storage/model/records.js';
 import { requestLook } from '../../storage/operations/looks.js';
 import { readFilePart, storeFilePart } from '../../storage/operations/operation-files.js';
 import type { Database, Sql } from '../../storage/postgres/database.js';
-import { ageOf } from '../../storage/retention/erasure.js';
-import { eraseInputs } from '../../storage/retention/values.js';
 import { createSession } from '../../storage/workspaces/console-sessions.js';
 import { createKey } from '../../storage/workspaces/keys.js';
 import { freshDatabase } from '../fixture/database.js';

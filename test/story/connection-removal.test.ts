@@ -1,6 +1,6 @@
 import t from 'tap';
 import { fillHistory } from '../../bench/lists/history.js';
-import { Removals } from '../../storage/connections/removals.js';
+import { Removals } from '../../storage/maintenance/removals.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { eventually } from '../fixture/eventually.js';
 import { jobIds } from '../fixture/jobs.js';

@@ -9,7 +9,7 @@ import { LIMITS } from '../../actors/limits.js';
 import { NetworkProcess } from '../../bench/network-process.js';
 import { SCOPES } from '../../storage/model/records.js';
 import { openDatabase } from '../../storage/postgres/database.js';
-import { migrate } from '../../storage/postgres/migrate.js';
+import { migrate } from '../../storage/schema/migrate.js';
 import { createKey } from '../../storage/workspaces/keys.js';
 import { createWorkspace } from '../../storage/workspaces/workspaces.js';
 import { baseBackup } from '../fixture/base-backup.js';

@@ -1,5 +1,5 @@
+import { queueName } from '../../../storage/jobs/jobs.js';
 import { PARTITIONS, partitionOf } from '../../../storage/model/records.js';
-import { queueName } from '../../../storage/postgres/jobs.js';
 import type { Rows } from '../evidence.js';
 import { type Case, hasEnded, named } from './case.js';
 import { SERIES_ms } from './deliveries.js';

@@ -19,7 +19,7 @@ export const ACTORS: LimitRecords = {
   mailbox_page: upTo(1_000, 2),
   mailbox_idle_ms: { from: 0, to: 50, draw: 'even', always: true },
   mailbox_ended: within(1, 10_000),
-  settled_mailboxes: upTo(500),
+  closing_mailboxes: upTo(500),
   sweep_ms: within(50, 6_000),
   sweep_partitions: upTo(64),
   sweep_mailboxes: upTo(5_000, 2),

@@ -33,7 +33,7 @@ const ITEM_ms = 5;
 export const NEEDS: readonly Need[] = [
   ...[
     ...['actors.committer_batch_submissions', 'actors.execution_batch_items', 'actors.opened_mailboxes'],
-    ...['actors.settled_mailboxes', 'actors.mailbox_page', 'deliveries.batch_items', 'deliveries.fetch_jobs'],
+    ...['actors.closing_mailboxes', 'actors.mailbox_page', 'deliveries.batch_items', 'deliveries.fetch_jobs'],
     'storage.announcement_rows',
   ].map(timely),
   {

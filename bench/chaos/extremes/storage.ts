@@ -93,6 +93,7 @@ export const STORAGE_KEPT: KeptLimits = {
     ...['pooler_rounds', 'database_stop_ms', 'database_restart_ms', 'database_restart_cap_ms', 'database_restarts'],
     ...['database_restarts_ms', 'database_stop_poll_ms'],
   ),
+  ...kept('what a channel between threads holds', 'channel_backlog_messages', 'channel_envelope_messages'),
   ...kept(
     'how a dead peer is noticed, in seconds by the kernel',
     ...['keepalive_idle_s', 'keepalive_interval_s', 'keepalive_count', 'unacknowledged_ms', 'probe_attempt_ms'],

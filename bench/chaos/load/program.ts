@@ -1,6 +1,6 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Backoff } from '../../../storage/backoff.js';
+import { Backoff } from '../../../storage/process/backoff.js';
 import { SeededRandom } from '../../sandbox/data/seeded-random.js';
 import { LIMITS } from '../limits.js';
 import { NodesClient, type Told } from './client.js';

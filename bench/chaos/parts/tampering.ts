@@ -16,7 +16,7 @@ import { isMainThread } from 'node:worker_threads';
 const ORDERS = process.env.CHAOS_ORDERS;
 /** How often orders are looked for, in milliseconds. */
 const POLL_ms = Number(process.env.CHAOS_POLL_MS ?? 100);
-const ACTOR_THREAD = '/actors/host.js';
+const ACTOR_THREAD = '/actors/thread/host.js';
 const NEW_ID = '/storage/model/new-id.js';
 const IDS_OFF_ms = Number(process.env.CHAOS_IDS_OFF_MS ?? 0);
 

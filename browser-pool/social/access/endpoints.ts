@@ -1,4 +1,4 @@
-import { Deadline } from '../../../storage/deadline.js';
+import { Deadline } from '../../../storage/process/deadline.js';
 import {
   loggedOut,
   RunFailure,

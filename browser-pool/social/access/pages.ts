@@ -1,5 +1,5 @@
 import type { Page, Request, Response } from 'playwright';
-import { Deadline } from '../../../storage/deadline.js';
+import { Deadline } from '../../../storage/process/deadline.js';
 import {
   failureOf,
   isEndlessRedirects,

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import tls, { type TLSSocket } from 'node:tls';
-import { Deadline } from '../../../storage/deadline.js';
 import type { WriteProgress } from '../../../storage/model/evidence.js';
+import { Deadline } from '../../../storage/process/deadline.js';
 import {
   connectionLost,
   failureOf,

@@ -1,5 +1,5 @@
 import type { Dispatcher, ProxyAgent } from 'undici';
-import type { Deadline } from '../../../storage/deadline.js';
+import type { Deadline } from '../../../storage/process/deadline.js';
 import {
   browserUnavailable,
   connectionLost,

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { Deadline } from '../../../storage/deadline.js';
+import { Deadline } from '../../../storage/process/deadline.js';
 import type { DownloadFile, FileDownloadResult } from '../../contract/sending.js';
 import { RunFailure, refusal, unexpectedAnswer, upstreamTimeout } from '../../failures.js';
 import { LIMITS } from '../../limits.js';

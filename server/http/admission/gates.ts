@@ -4,19 +4,19 @@ import { HttpError } from '../../../storage/model/errors.js';
 import type { Right } from '../../../storage/model/records.js';
 import type { UsableKey } from '../../../storage/workspaces/keys.js';
 import { expectNoBody, parseJson, readBody } from '../body.js';
-import type { Callers } from '../callers.js';
-import type { HttpExchange } from '../exchange.js';
 import { check } from '../fields.js';
 import { type GatewayCheck, requireName } from '../gateway.js';
-import type { LargeBodies } from '../large-bodies.js';
-import type { ProbePace } from '../probe-pace.js';
+import type { Callers } from '../identity/callers.js';
 import { expectNoQuery, parseQuery } from '../query.js';
 import type { RateLimit } from '../rate-limit.js';
-import type { Ambiguity } from '../request-headers.js';
-import type { RequestLoad } from '../request-load.js';
-import { type CountedWorkspace, exceeded, rateHeaders, takeOf, type WorkspaceRates } from '../workspace-rates.js';
-import type { WorkspaceRequests } from '../workspace-requests.js';
+import type { HttpExchange } from '../wire/exchange.js';
+import type { Ambiguity } from '../wire/request-headers.js';
+import type { LargeBodies } from './large-bodies.js';
+import type { ProbePace } from './probe-pace.js';
 import type { AdmittedRequest, Destination } from './request.js';
+import type { RequestLoad } from './request-load.js';
+import { type CountedWorkspace, exceeded, rateHeaders, takeOf, type WorkspaceRates } from './workspace-rates.js';
+import type { WorkspaceRequests } from './workspace-requests.js';
 
 /** What the gates ask; absent: what is not configured lets everybody pass. */
 export interface Checks {

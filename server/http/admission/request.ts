@@ -1,13 +1,13 @@
 import type { UsableKey } from '../../../storage/workspaces/keys.js';
 import type { JsonObject } from '../body.js';
-import type { Sender } from '../callers.js';
-import type { ClientAddress } from '../client-address.js';
-import type { HttpExchange } from '../exchange.js';
+import type { Sender } from '../identity/callers.js';
+import type { ClientAddress } from '../identity/client-address.js';
 import type { RequestContext } from '../request-context.js';
-import type { RequestKind } from '../request-pace.js';
 import type { Route, Services } from '../route.js';
 import type { Match } from '../router.js';
-import type { Payer, WorkspaceShare } from '../workspace-requests.js';
+import type { HttpExchange } from '../wire/exchange.js';
+import type { RequestKind } from './request-scheduler.js';
+import type { Payer, WorkspaceShare } from './workspace-requests.js';
 
 /** Where a request goes: what is known of it before any gate. */
 export interface Destination {

@@ -2,7 +2,7 @@ import { capabilities } from '../../../actors/capabilities/catalogue.js';
 import { messageSend } from '../../../actors/capabilities/sending.js';
 import { OPERATION_ERRORS } from '../../../storage/model/error-codes.js';
 import type { EnvelopeJson } from '../../http/answer.js';
-import type { DryRunJson } from '../../routes/submission.js';
+import type { DryRunJson } from '../../routes/operations/submission.js';
 import * as connections from './connections.js';
 import { events } from './events.js';
 import * as operations from './operations.js';

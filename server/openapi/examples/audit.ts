@@ -1,4 +1,4 @@
-import type { AuditJson } from '../../routes/audit.js';
+import type { AuditJson } from '../../routes/operator/audit.js';
 import { placeCursor, positionCursor } from '../../routes/paging.js';
 import { AT, CONNECTION, KEY, WORKSPACE } from './values.js';
 

@@ -1,14 +1,18 @@
 import { capabilities } from '../../../actors/capabilities/catalogue.js';
 import { HASH_ID } from '../../../actors/capabilities/example-values.js';
-import type { Verification } from '../../../actors/deliveries/callback-verifier.js';
+import type { Verification } from '../../../actors/deliveries/callback/callback-verifier.js';
 import { OPERATION_ERRORS, type OperationErrorCode } from '../../../storage/model/error-codes.js';
 import type { ConflictJson, ErrorJson } from '../../http/answer.js';
-import type { InvitationInput, InvitationQueuedJson, InvitationSentJson } from '../../routes/invitations.js';
-import type { ChallengeInput, CodeAcceptedJson } from '../../routes/operation-actions.js';
-import type { SubmittedInputJson } from '../../routes/operation-input.js';
-import type { OperationsJson } from '../../routes/operations.js';
+import type {
+  InvitationInput,
+  InvitationQueuedJson,
+  InvitationSentJson,
+} from '../../routes/connections/invitations.js';
+import type { ChallengeInput, CodeAcceptedJson } from '../../routes/operations/operation-actions.js';
+import type { SubmittedInputJson } from '../../routes/operations/operation-input.js';
+import type { OperationsJson } from '../../routes/operations/operations.js';
+import type { DryRunJson } from '../../routes/operations/submission.js';
 import { cursorOf } from '../../routes/paging.js';
-import type { DryRunJson } from '../../routes/submission.js';
 import type { OpenapiJson } from '../openapi-json.js';
 import { audit } from './audit.js';
 import * as connections from './connections.js';

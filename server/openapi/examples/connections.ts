@@ -1,7 +1,7 @@
 import { capabilities } from '../../../actors/capabilities/catalogue.js';
-import type { ConnectionPatchInput, DisconnectedJson } from '../../routes/connection-changes.js';
-import type { ConnectionJson } from '../../routes/connection-json.js';
-import type { ConnectionsJson, NewSimulatedInput, NewSocialInput } from '../../routes/connections.js';
+import type { ConnectionPatchInput, DisconnectedJson } from '../../routes/connections/connection-changes.js';
+import type { ConnectionJson } from '../../routes/connections/connection-json.js';
+import type { ConnectionsJson, NewSimulatedInput, NewSocialInput } from '../../routes/connections/connections.js';
 import type { ServiceHealthJson, ServiceUnavailableJson, UnreadyJson } from '../../routes/health.js';
 import { AT, CONNECTION, LATER, LATEST, OPERATION, OWN_HASH_ID, PROXY, USERNAME } from './values.js';
 

@@ -1,7 +1,7 @@
 import { CONVERSATION_ID, HASH_ID } from '../../../actors/capabilities/example-values.js';
-import type { EventJson, EventSummaryJson } from '../../routes/event-json.js';
-import type { EventsJson, SimulatedEventInput } from '../../routes/events.js';
-import type { ListenerJson } from '../../routes/listener.js';
+import type { ListenerJson } from '../../routes/connections/listener.js';
+import type { EventJson, EventSummaryJson } from '../../routes/subscriptions/event-json.js';
+import type { EventsJson, SimulatedEventInput } from '../../routes/subscriptions/events.js';
 import {
   AT,
   BEGUN,

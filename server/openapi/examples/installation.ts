@@ -1,15 +1,15 @@
 import { SCOPES } from '../../../storage/model/records.js';
-import type { KeyJson, KeysJson } from '../../routes/keys.js';
-import type { LimitsJson } from '../../routes/limits.js';
-import type { NodesJson, ProxiesJson } from '../../routes/nodes.js';
+import type { KeyJson, KeysJson } from '../../routes/operator/keys.js';
+import type { LimitsJson } from '../../routes/operator/limits.js';
+import type { NodesJson, ProxiesJson } from '../../routes/operator/nodes.js';
 import type {
   NewKeyInput,
   NewKeyJson,
   RevokedKeyJson,
   RotatedKeyJson,
   RotateKeyInput,
-} from '../../routes/operator-keys.js';
-import type { WorkspacesJson } from '../../routes/operator-workspaces.js';
+} from '../../routes/operator/operator-keys.js';
+import type { WorkspacesJson } from '../../routes/operator/operator-workspaces.js';
 import { AT, KEY, LATER, NEXT_KEY, NODE, PROXY, TOMORROW, WORKSPACE } from './values.js';
 
 /** What operators see of the installation. */

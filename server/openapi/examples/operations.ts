@@ -5,8 +5,8 @@ import { invitationSend, messageSend } from '../../../actors/capabilities/sendin
 import { login } from '../../../actors/capabilities/session.js';
 import { detailsOf, OPERATION_ERRORS, type OperationErrorCode } from '../../../storage/model/error-codes.js';
 import type { AttemptPhase, AttemptStatus, OperationStatus } from '../../../storage/model/records.js';
-import type * as shape from '../../routes/operation-json.js';
-import type { AttemptJson, FailureDetailsJson, TransitionJson } from '../../routes/operation-parts.js';
+import type * as shape from '../../routes/operations/operation-json.js';
+import type { AttemptJson, FailureDetailsJson, TransitionJson } from '../../routes/operations/operation-parts.js';
 import { AT, ATTEMPT, BEGUN, CHALLENGE, CONNECTION, EXPIRY, LATER, LATEST, NODE, OPERATION, SENT } from './values.js';
 
 /** An operation in each of its statuses. Timelines follow the table of steps, and what each status has follows from its type. */

@@ -1,5 +1,5 @@
-import type { AttentionJson } from '../../routes/attention.js';
-import type { InstallationOverviewJson, OverviewJson } from '../../routes/overview.js';
+import type { AttentionJson } from '../../routes/operator/attention.js';
+import type { InstallationOverviewJson, OverviewJson } from '../../routes/operator/overview.js';
 import { AT, CONNECTION, OPERATION, OWN_HASH_ID } from './values.js';
 
 /** What happened, and what needs somebody. */

@@ -5,8 +5,8 @@ import type {
   OpenedLinkJson,
   OpenLinkInput,
   PageInput,
-} from '../../routes/reconnect.js';
-import type { ReconnectLinkJson } from '../../routes/reconnect-link.js';
+} from '../../routes/connections/reconnect.js';
+import type { ReconnectLinkJson } from '../../routes/connections/reconnect-link.js';
 import { CHALLENGE, EXPIRY } from './values.js';
 
 /** A link that proves nothing: it only shows what one looks like. */

@@ -4,16 +4,16 @@ import type {
   DeliveryJson,
   ReplayedJson,
   ReplayFailedInput,
-} from '../../routes/deliveries.js';
-import type { NewSubscriptionInput, SubscriptionTargetInput } from '../../routes/new-subscription.js';
-import { signingSecretJson } from '../../routes/signing-secret.js';
-import type { RotatedSecretJson, SubscriptionPatchInput } from '../../routes/subscription-changes.js';
+} from '../../routes/subscriptions/deliveries.js';
+import type { NewSubscriptionInput, SubscriptionTargetInput } from '../../routes/subscriptions/new-subscription.js';
+import { signingSecretJson } from '../../routes/subscriptions/signing-secret.js';
+import type { RotatedSecretJson, SubscriptionPatchInput } from '../../routes/subscriptions/subscription-changes.js';
 import type {
   NewSubscriptionJson,
   SubscriptionDetailJson,
   SubscriptionJson,
   SubscriptionsJson,
-} from '../../routes/subscription-json.js';
+} from '../../routes/subscriptions/subscription-json.js';
 import {
   AT,
   ATTEMPT,

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { Deadline } from '../../deadline.js';
 import { LIMITS } from '../../limits.js';
+import { Deadline } from '../../process/deadline.js';
 
 /** What stands between the service and PostgreSQL, by when it gives a client's server connection to another client. */
 export type Pooler = 'none' | 'session' | 'transaction';

@@ -3,7 +3,7 @@ import { capabilities } from '../../../actors/capabilities/catalogue.js';
 import { HASH_ID } from '../../../actors/capabilities/example-values.js';
 import { namesIn } from '../../../actors/capabilities/person-fields.js';
 import * as events from '../../../server/openapi/examples/events.js';
-import { eventSchema } from '../../../server/routes/event-json.js';
+import { eventSchema } from '../../../server/routes/subscriptions/event-json.js';
 
 /** Who the example of each capability names: in its input, and in its result. */
 const NAMED: Record<(typeof capabilities)[number]['name'], [string[], string[]]> = {

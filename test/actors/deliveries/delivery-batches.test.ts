@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { DeliveryBatches } from '../../../actors/deliveries/delivery-batches.js';
 import type { SendPermission } from '../../../actors/lease.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { deliveries, insertConnection, insertSubscription, NEVER_RUNS_OUT, record } from './delivery-host.js';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { DeliveryConsumer } from '../../../actors/deliveries/delivery-consumer.js';
 import type { FetchedSubscription } from '../../../storage/deliveries/delivery-queue.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 
 /** A consumer whose fetches the test answers, what it hands over, and its states. */
 function consumer() {

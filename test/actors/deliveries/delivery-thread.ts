@@ -4,11 +4,11 @@ import { type Deliveries, openDeliveries } from '../../../actors/deliveries/deli
 import type { DeliveryConsumer } from '../../../actors/deliveries/delivery-consumer.js';
 import { LeaseCell } from '../../../actors/lease.js';
 import { FaultyLink } from '../../../bench/chaos/link.js';
-import { createLogger } from '../../../storage/log.js';
+import { dueQueues } from '../../../storage/jobs/job-table.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { PARTITIONS } from '../../../storage/model/records.js';
 import { claimPartitions } from '../../../storage/partitions/partitions.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
-import { dueQueues } from '../../../storage/postgres/job-table.js';
 import { ring } from './delivery-host.js';
 
 const LEASE_ms = 600_000;

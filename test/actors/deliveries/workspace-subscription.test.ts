@@ -4,7 +4,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { clearSession } from '../../../storage/connections/connection-changes.js';
 import { stopWork } from '../../../storage/connections/stopping.js';
 import { tell } from '../../../storage/deliveries/announcements.js';
-import { settling } from '../../../storage/deliveries/settling.js';
 import { changeSubscription } from '../../../storage/deliveries/subscription-change.js';
 import { setHold } from '../../../storage/deliveries/subscription-hold.js';
 import { countDeliveries, lockSubscription } from '../../../storage/deliveries/subscriptions.js';
@@ -17,7 +16,8 @@ import {
   unsettle,
 } from '../../../storage/deliveries/workspace-subscriptions.js';
 import { LIMITS } from '../../../storage/limits.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
+import { settling } from '../../../storage/maintenance/subscription-propagation.js';
 import type { EventType } from '../../../storage/model/records.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { allOf } from '../../fixture/all-of.js';

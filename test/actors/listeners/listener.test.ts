@@ -7,7 +7,7 @@ import { findListener, listGaps } from '../../../storage/connections/listener-re
 import { isPinned, listenableConnection } from '../../../storage/connections/listeners.js';
 import { addProxy } from '../../../storage/connections/proxies.js';
 import { listEvents } from '../../../storage/deliveries/events.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { FairSlots } from '../../../storage/process/fair-slots.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';

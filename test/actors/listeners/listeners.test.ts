@@ -10,7 +10,7 @@ import { findListener, listGaps } from '../../../storage/connections/listener-re
 import { addProxy, listFailingProxies, listProxies, noteProxy } from '../../../storage/connections/proxies.js';
 import { changeConnection } from '../../../storage/connections/session-effects.js';
 import { listEvents } from '../../../storage/deliveries/events.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { partitionOf } from '../../../storage/model/records.js';
 import { Tally } from '../../../storage/overview/tally.js';
 import type { Database } from '../../../storage/postgres/database.js';

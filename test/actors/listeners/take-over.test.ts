@@ -8,7 +8,7 @@ import { Listeners } from '../../../actors/listeners/listeners.js';
 import { ProxyHealth } from '../../../actors/proxy-health.js';
 import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
 import { addProxy, listFailingProxies, listProxies, removeProxy } from '../../../storage/connections/proxies.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { PARTITIONS } from '../../../storage/model/records.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';

@@ -3,7 +3,7 @@ import t from 'tap';
 import { Bus } from '../../../actors/node/bus.js';
 import type { Hint } from '../../../actors/system.js';
 import { FaultyLink } from '../../../bench/chaos/link.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';

@@ -4,7 +4,7 @@ import { type Node, startNode } from '../../../actors/node/node.js';
 import type { SubmitOutcome } from '../../../actors/system.js';
 import { FaultyLink } from '../../../bench/chaos/link.js';
 import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
 import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
 

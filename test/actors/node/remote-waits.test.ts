@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { Bus, type RemoteWait } from '../../../actors/node/bus.js';
 import { RemoteWaits } from '../../../actors/node/remote-waits.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { findOperations } from '../../../storage/operations/operations.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { Execution, Outcome } from '../../../actors/operations/execution.js';
+import type { Execution, Outcome } from '../../../actors/operations/attempt/execution.js';
 import { firstIdAt } from '../../../storage/model/id-time.js';
 import { newId } from '../../../storage/model/new-id.js';
 import { eventually } from '../../fixture/eventually.js';

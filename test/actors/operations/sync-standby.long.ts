@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openDatabase } from '../../../storage/postgres/database.js';
-import { migrate } from '../../../storage/postgres/migrate.js';
+import { migrate } from '../../../storage/schema/migrate.js';
 import { eventually } from '../../fixture/eventually.js';
 import { jobState } from '../../fixture/jobs.js';
 import { stockPostgres } from '../../fixture/stock-postgres.js';
@@ -8,7 +8,7 @@ import { operationsThread } from './thread.js';
 
 t.setTimeout(200_000);
 
-/** Commits wait for a synchronous standby that is away, while reads go on: a settling commits long after its owner has given its answer up. */
+/** Commits wait for a synchronous standby that is away, while reads go on: a closing commits long after its owner has given its answer up. */
 t.test('an outage of the synchronous standby leaves no operation without an owner', async (t) => {
   const server = await stockPostgres(t);
   const url = await server.createOwner('service');
@@ -34,10 +34,10 @@ t.test('an outage of the synchronous standby leaves no operation without an owne
   const query = thread.query;
   let away = false;
   thread.query = async (name, ...statement) => {
-    if (name !== 'settleMailboxes') return query<never>(name, ...statement);
+    if (name !== 'closeMailboxes') return query<never>(name, ...statement);
     if (!away) {
       away = true;
-      await standby('away'); // just before a mailbox is settled
+      await standby('away'); // just before a mailbox is closed
     }
     return query<never>(name, ...statement).catch((error) => {
       given.resolve(error);
@@ -51,7 +51,7 @@ t.test('an outage of the synchronous standby leaves no operation without an owne
   partition.fetch = async () => {
     if ((await jobState(db, connection.id)) === 'created') await fetch();
   };
-  t.equal(((await given.promise) as Error).name, 'AnswerLost', 'a settling is not answered');
+  t.equal(((await given.promise) as Error).name, 'AnswerLost', 'a closing is not answered');
   const send = () =>
     submit('write', 'social.invitation.send', { recipient_actor_id: 'ACoAA1' }).catch((error: Error) => error);
   // The pool asks whether the database is there, which it is; the client sends again what was not sent.

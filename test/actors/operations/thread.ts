@@ -3,19 +3,19 @@ import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { LeaseCell } from '../../../actors/lease.js';
 import { LIMITS } from '../../../actors/limits.js';
-import { Committer } from '../../../actors/operations/committer.js';
-import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operations/execution.js';
-import { LookDesk } from '../../../actors/operations/look-desk.js';
+import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operations/attempt/execution.js';
+import { OperationBatches } from '../../../actors/operations/attempt/operation-batches.js';
 import { MailboxReader } from '../../../actors/operations/mailbox-reader.js';
-import { OperationBatches } from '../../../actors/operations/operation-batches.js';
 import { OperationCounters } from '../../../actors/operations/operation-counters.js';
 import { Orphans } from '../../../actors/operations/orphans.js';
-import { Partition, type PartitionContext } from '../../../actors/operations/partition.js';
-import { Settling } from '../../../actors/operations/settling.js';
-import { Sweep } from '../../../actors/operations/sweep.js';
-import { Unanswered } from '../../../actors/operations/unanswered.js';
+import { Committer } from '../../../actors/operations/partition/committer.js';
+import { LookQueue } from '../../../actors/operations/partition/look-queue.js';
+import { MailboxCloser } from '../../../actors/operations/partition/mailbox-closer.js';
+import { Partition, type PartitionContext } from '../../../actors/operations/partition/partition.js';
+import { PendingStores } from '../../../actors/operations/partition/pending-stores.js';
+import { Sweep } from '../../../actors/operations/partition/sweep.js';
 import { FaultyLink } from '../../../bench/chaos/link.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import type { OperationRow } from '../../../storage/model/records.js';
 import { findOperations } from '../../../storage/operations/operations.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
@@ -76,9 +76,9 @@ export async function operationsThread(
     attempts.push(execution.operationId);
     return provider(execution);
   };
-  const looks = new LookDesk({ db: thread, log, partitions: () => [partition] });
+  const looks = new LookQueue({ db: thread, log, partitions: () => [partition] });
   const awaitable: string[] = [];
-  const unanswered = new Unanswered();
+  const unanswered = new PendingStores();
   const context: PartitionContext = {
     ...shorter,
     db: thread,
@@ -142,10 +142,10 @@ export async function operationsThread(
       () => byKey(db, key),
       (operation) => operation !== undefined && statuses.includes(operation.status),
     );
-  const settling = new Settling({ db: thread, log, partitions: () => [partition] });
+  const closing = new MailboxCloser({ db: thread, log, partitions: () => [partition] });
   const poll = setInterval(() => {
     void partition.fetch();
-    void settling.settle();
+    void closing.close();
   }, 200); // as the thread's slow poll
   t.teardown(async () => {
     clearInterval(poll);

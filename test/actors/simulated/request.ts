@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
-import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operations/execution.js';
+import type { Execution, Outcome, ProviderRuntime } from '../../../actors/operations/attempt/execution.js';
 import type { ChallengeKind, ConnectionRow } from '../../../storage/model/records.js';
 import { partitionOf } from '../../../storage/model/records.js';
 import { PLAIN_VAULT } from '../../../storage/model/vault.js';

@@ -2,8 +2,8 @@ import { MessageChannel } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { BrowserLink } from '../../../actors/social/browser-link.js';
 import type { RunOwner } from '../../../actors/social/linked-run.js';
-import { Channel } from '../../../browser-pool/channel.js';
 import type { FromBrowser, RunOrder, ToBrowser } from '../../../browser-pool/messages.js';
+import { Channel } from '../../../storage/process/channel.js';
 
 const ORDER: RunOrder = {
   workspaceId: 'workspace',

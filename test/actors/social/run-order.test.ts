@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
-import type { Execution } from '../../../actors/operations/execution.js';
-import { ownTrouble } from '../../../actors/operations/outcome.js';
+import type { Execution } from '../../../actors/operations/attempt/execution.js';
+import { ownTrouble } from '../../../actors/operations/attempt/outcome.js';
 import { orderRun } from '../../../actors/social/run-order.js';
 import { addProxy } from '../../../storage/connections/proxies.js';
 import type { ConnectionRow } from '../../../storage/model/records.js';

@@ -8,7 +8,7 @@ import { confinements, type SandboxSetting } from '../../../browser-pool/chromiu
 import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { LIMITS } from '../../../browser-pool/limits.js';
 import { requireBrowserSandbox } from '../../../server/start/browser-sandbox.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 
 const path = findBrowser() ?? '';
 

@@ -10,7 +10,7 @@ import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { Contexts } from '../../../browser-pool/contexts/contexts.js';
 import { SessionContext } from '../../../browser-pool/contexts/session-context.js';
 import { LIMITS } from '../../../browser-pool/limits.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { longTest } from '../../fixture/size.js';
 import { leakyPage } from './leaky-page.js';
 import { openHiddenSite, openOutside } from './outside.js';

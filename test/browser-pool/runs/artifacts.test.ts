@@ -6,7 +6,7 @@ import t from 'tap';
 import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { LIMITS } from '../../../browser-pool/limits.js';
 import { Artifacts } from '../../../browser-pool/runs/artifacts.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { eventually } from '../../fixture/eventually.js';
 import { Network } from '../../fixture/network.js';
 import { longTest } from '../../fixture/size.js';

@@ -8,7 +8,7 @@ import type { FromBrowser, RunOrder } from '../../../browser-pool/messages.js';
 import type { Program, ProgramRun } from '../../../browser-pool/program.js';
 import { Run } from '../../../browser-pool/runs/run.js';
 import { shareResources } from '../../../browser-pool/runs/run-resources.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 
 const ORDER: RunOrder = {
   workspaceId: 'workspace',

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { storeHour } from '../../../bench/consoles/hour.js';
+import { noteStored } from '../../../storage/maintenance/stored.js';
 import { setOwnLimit } from '../../../storage/workspaces/limits.js';
-import { noteStored } from '../../../storage/workspaces/stored.js';
 import { ownService } from '../../fixture/shared-service.js';
 import { consoleIn, keyWith, keyWithout, looksRight, operatorKey, signIn, viewsOf } from './console-fixture.js';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { LIMITS } from '../../../server/http/limits.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { type EdgeUnderTest, insertKey, startTestEdge } from '../edge-fixture.js';

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { drainSwitch } from '../../../server/http/drain.js';
-import { awaitSettled } from '../../../server/routes/operations.js';
+import { awaitSettled } from '../../../server/routes/operations/operations.js';
 import type { OperationRow } from '../../../storage/model/records.js';
 
 type Waited = Parameters<typeof awaitSettled>[0];

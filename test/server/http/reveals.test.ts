@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { Reveals } from '../../../server/http/reveals.js';
 import { listAudit } from '../../../storage/audit/entries.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import type { NewAuditEntry } from '../../../storage/model/audit.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { createOperator } from '../../../storage/workspaces/operators.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { AttemptCounters, HISTOGRAM_BOUNDS } from '../../../actors/deliveries/counters.js';
+import { AttemptCounters, HISTOGRAM_BOUNDS } from '../../../actors/deliveries/callback/counters.js';
 import type { HostStats } from '../../../actors/messages.js';
 import { OperationCounters } from '../../../actors/operations/operation-counters.js';
 import type { BrowserStats } from '../../../browser-pool/messages.js';

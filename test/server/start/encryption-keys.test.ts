@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { noteInstallationKeys, warnOfUnknownKeys } from '../../../server/start/encryption-keys.js';
 import { addProxy } from '../../../storage/connections/proxies.js';
-import type { Logger } from '../../../storage/log.js';
+import type { Logger } from '../../../storage/log/log.js';
 import { PLAIN_VAULT } from '../../../storage/model/vault.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { type EncryptionKey, keyRing } from '../../../storage/secrets/encryption.js';

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
-import { checkCallback } from '../../../actors/deliveries/callback-guard.js';
+import { checkCallback } from '../../../actors/deliveries/callback/callback-guard.js';
 import { banner, baseAddress, readyLine } from '../../../server/start/banner.js';
 import { type Config, readConfig } from '../../../server/start/config.js';
 import {
@@ -21,7 +21,7 @@ import {
   listProxies,
   openProxy,
 } from '../../../storage/connections/proxies.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import { SCOPES } from '../../../storage/model/records.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';

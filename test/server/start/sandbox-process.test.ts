@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import t from 'tap';
 import { startSandbox } from '../../../server/start/sandbox-process.js';
 import type { SandboxReady } from '../../../server/start/sandbox-ready.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 
 const log = createLogger({ level: 'silent', format: 'json' }, {});
 

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { listAudit } from '../../../storage/audit/entries.js';
 import { auditParts, auditUpkeep, dropAuditPart, entriesOfPart, makeAuditParts } from '../../../storage/audit/parts.js';
 import { recordReveal } from '../../../storage/audit/reveals.js';
-import { createLogger } from '../../../storage/log.js';
+import { createLogger } from '../../../storage/log/log.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';

@@ -20,7 +20,7 @@ import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 import { rowsRead } from '../../fixture/rows-read.js';
 import { longTest } from '../../fixture/size.js';
 import { insertDeliveries, insertOperations } from '../../server/rows.js';
-import { insertSubscription } from '../retention/fixture.js';
+import { insertSubscription } from '../maintenance/retention/fixture.js';
 
 t.test('a person is named by a whole value, or by the address of their profile', async (t) => {
   const isAda = isNamed('ada-l');

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { openMailboxes, readLong, readQueued, settleMailboxes } from '../../../storage/operations/mailboxes.js';
+import { closeMailboxes, openMailboxes, readLong, readQueued } from '../../../storage/operations/mailboxes.js';
 import { type NewOperation, submitOperations } from '../../../storage/operations/submission.js';
 import { claimPartitions, type OwnedPartition, renewLeases } from '../../../storage/partitions/partitions.js';
 import { recoverPartition } from '../../../storage/partitions/recovery.js';
@@ -43,32 +43,32 @@ async function fixture(t: Test) {
       ])
     )[0]?.xmin ?? '1';
   /** By the owner that opened it last, unless it knows another version. */
-  const settle = async (from: string | null, sql: Sql = db, known?: string) => {
+  const close = async (from: string | null, sql: Sql = db, known?: string) => {
     const mailbox = { connectionId: connection.id, partition: mine.id, epoch: mine.epoch, from };
-    return (await settleMailboxes(sql, [{ ...mailbox, version: known ?? (await version()) }]))[0]?.kind;
+    return (await closeMailboxes(sql, [{ ...mailbox, version: known ?? (await version()) }]))[0]?.kind;
   };
   const end = (id: string) => db.query('testEnd', `update operation set status = 'canceled' where id = $1`, [id]);
-  return { db, url, workspaceId, connection, owned, mine, node, operation, open, read, settle, version, end };
+  return { db, url, workspaceId, connection, owned, mine, node, operation, open, read, close, version, end };
 }
 
 t.test('a mailbox is opened by its first operation, taken for granted while it is open, and closed', async (t) => {
-  const { db, connection, mine, operation, open, settle, end } = await fixture(t);
+  const { db, connection, mine, operation, open, close, end } = await fixture(t);
   const [one, two] = [operation(), operation()];
   t.match(await submitOperations(db, [one], [mine]), [{ kind: 'created', handed: true }]);
   t.equal(await jobState(db, connection.id), 'active');
   t.match(await submitOperations(db, [two], [mine], [connection.id]), [{ kind: 'created', handed: true }]);
   t.strictSame(await open(), [], 'there is nothing that its owner does not know');
-  t.equal(await settle(one.id), 'moved');
+  t.equal(await close(one.id), 'moved');
   await end(one.id);
   await end(two.id);
-  t.equal(await settle(null), 'closed');
+  t.equal(await close(null), 'closed');
   t.strictSame(await jobIds(db, 'mailbox'), []);
-  t.equal(await settle(null), 'closed', 'however often it is asked');
+  t.equal(await close(null), 'closed', 'however often it is asked');
   t.match(await submitOperations(db, [operation()], [mine], [connection.id]), [{ handed: true }], 'it is opened anew');
 });
 
 t.test('what another node stores makes it due, and is read from there on', async (t) => {
-  const { db, connection, mine, operation, open, read, settle } = await fixture(t);
+  const { db, connection, mine, operation, open, read, close } = await fixture(t);
   const [one, two, three, four] = [operation(), operation(), operation(), operation()];
   await submitOperations(db, [one], [mine]);
   t.match(await submitOperations(db, [two], []), [{ kind: 'created', handed: false }]);
@@ -77,7 +77,7 @@ t.test('what another node stores makes it due, and is read from there on', async
     [{ handed: false }],
     'nothing is handed over behind what its owner has not read',
   );
-  t.equal(await settle(null), 'left', 'and it is not closed');
+  t.equal(await close(null), 'left', 'and it is not closed');
   const [due] = await open();
   t.match(due, { connection_id: connection.id, from: one.id, new: two.id });
   t.strictSame(await read(due!.new!), [two.id, three.id]);
@@ -141,7 +141,7 @@ t.test('what its owner adds to a mailbox that another node has made hides nothin
 });
 
 t.test('an operation below the mark lowers it, whoever stores it', async (t) => {
-  const { db, connection, mine, operation, open, settle, end } = await fixture(t);
+  const { db, connection, mine, operation, open, close, end } = await fixture(t);
   const early = operation();
   const earlier = [operation(), operation()];
   const late = operation();
@@ -149,13 +149,13 @@ t.test('an operation below the mark lowers it, whoever stores it', async (t) => 
   t.match(await submitOperations(db, [earlier[0]!], [mine], [connection.id]), [{ handed: false }]);
   t.match(await open(), [{ from: earlier[0]!.id, new: earlier[0]!.id }]);
   await end(earlier[0]!.id);
-  t.equal(await settle(late.id), 'moved');
+  t.equal(await close(late.id), 'moved');
   await submitOperations(db, [early], []);
   t.match(await open(), [{ from: early.id, new: early.id }]);
 });
 
-t.test('a settling that comes late finds another opening, and changes nothing', async (t) => {
-  const { db, connection, mine, operation, open, settle, version, end } = await fixture(t);
+t.test('a closing that comes late finds another opening, and changes nothing', async (t) => {
+  const { db, connection, mine, operation, open, close, version, end } = await fixture(t);
   const [one, two] = [operation(), operation()];
   await submitOperations(db, [one], [mine]);
   const first = await version();
@@ -163,30 +163,30 @@ t.test('a settling that comes late finds another opening, and changes nothing', 
   await submitOperations(db, [two], []);
   const [due] = await open();
   t.equal(due!.version, await version(), 'its owner knows the version that it opened');
-  t.equal(await settle(null, db, first), 'left');
-  t.equal(await settle(two.id, db, first), 'left');
-  t.equal(await settle(two.id, db, due!.version), 'moved');
-  t.equal(await settle(null, db, due!.version), 'left', 'one whose answer was lost moved the mark');
+  t.equal(await close(null, db, first), 'left');
+  t.equal(await close(two.id, db, first), 'left');
+  t.equal(await close(two.id, db, due!.version), 'moved');
+  t.equal(await close(null, db, due!.version), 'left', 'one whose answer was lost moved the mark');
   t.equal(await jobState(db, connection.id), 'active');
 });
 
 t.test('a mailbox that somebody stores into is neither opened nor closed meanwhile', async (t) => {
-  const { db, mine, operation, open, read, settle, end } = await fixture(t);
+  const { db, mine, operation, open, read, close, end } = await fixture(t);
   const [one, two] = [operation(), operation()];
   await submitOperations(db, [one], [mine]);
   await end(one.id);
   await db.transaction(async (tx) => {
     await submitOperations(tx, [two], []);
-    t.equal(await settle(null), 'left');
+    t.equal(await close(null), 'left');
     t.strictSame(await open(), []);
   });
-  t.equal(await settle(null), 'left');
+  t.equal(await close(null), 'left');
   const [due] = await open();
   t.strictSame(await read(due!.new!), [two.id]);
 });
 
-t.test('under a stale epoch nothing is handed over, opened or settled', async (t) => {
-  const { db, connection, mine, operation, open, settle, end } = await fixture(t);
+t.test('under a stale epoch nothing is handed over, opened or closed', async (t) => {
+  const { db, connection, mine, operation, open, close, end } = await fixture(t);
   const one = operation();
   await submitOperations(db, [one], [mine]);
   await end(one.id);
@@ -196,16 +196,16 @@ t.test('under a stale epoch nothing is handed over, opened or settled', async (t
   });
   t.match(await submitOperations(db, [operation()], [mine], [connection.id]), [{ handed: false }]);
   t.strictSame(await open(), []);
-  t.equal(await settle(null), 'left');
+  t.equal(await close(null), 'left');
   t.equal(await jobState(db, connection.id), 'created');
 });
 
 t.test('the mailbox of a connection that is gone is told as such', async (t) => {
-  const { db, connection, mine, operation, open, settle } = await fixture(t);
+  const { db, connection, mine, operation, open, close } = await fixture(t);
   await submitOperations(db, [operation()], []);
   await db.query('testGone', 'delete from connection where id = $1', [connection.id]);
   t.match(await open(), [{ connection_id: connection.id, workspace_id: null }]);
-  t.equal(await settle(null), 'closed');
+  t.equal(await close(null), 'closed');
   t.ok(mine);
 });
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { noteStored, storedBytes } from '../../../storage/maintenance/stored.js';
 import { dropFileParts, readFilePart, storeFilePart } from '../../../storage/operations/operation-files.js';
 import type { HeldOperation } from '../../../storage/operations/starts.js';
 import { setOwnLimit } from '../../../storage/workspaces/limits.js';
-import { noteStored, storedBytes } from '../../../storage/workspaces/stored.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
 

@@ -1,8 +1,9 @@
+import { dueQueues } from '../../../storage/jobs/job-table.js';
 import { challengeLeft, resumeFromUser, waitForUser } from '../../../storage/operations/challenge.js';
 import { answerStanding, markAnswer, withdrawAnswer } from '../../../storage/operations/challenge-answer.js';
 import { enterDispatching, finishOperations, lockUnlocked, storedEnd } from '../../../storage/operations/execution.js';
 import { requestedLooks } from '../../../storage/operations/looks.js';
-import { openMailboxes, readLong, readQueued, settleMailboxes } from '../../../storage/operations/mailboxes.js';
+import { closeMailboxes, openMailboxes, readLong, readQueued } from '../../../storage/operations/mailboxes.js';
 import { cancelOperation } from '../../../storage/operations/operations.js';
 import { cancelsRequested, mailboxesInRows } from '../../../storage/operations/owner-polls.js';
 import { findInvitations, findRecipients } from '../../../storage/operations/simulated-invitations.js';
@@ -10,7 +11,6 @@ import { readActive } from '../../../storage/operations/simulated-messages.js';
 import { startOperations, startsLeftOut } from '../../../storage/operations/starts.js';
 import { submitOperations } from '../../../storage/operations/submission.js';
 import type { Database } from '../../../storage/postgres/database.js';
-import { dueQueues } from '../../../storage/postgres/job-table.js';
 import { ALL_PARTITIONS, BATCH, BUSY, EPOCH, idOf, NODE } from './sizes.js';
 import type { HotWork } from './statement.js';
 import { finished, newOperation, type Subjects } from './subjects.js';
@@ -144,19 +144,19 @@ export function operationWork(of: Subjects): HotWork[] {
       work: (db) => readLong(db, [{ ...mailboxes[1]!, first: idOf('operation', 1) }], 1_000),
     },
     {
-      name: 'settleMailboxes, nothing left',
+      name: 'closeMailboxes, nothing left',
       pool: 'thread',
       work: async (db) =>
-        settleMailboxes(
+        closeMailboxes(
           db,
           (await withVersions(db, mailboxes)).map((one) => ({ ...one, epoch: EPOCH, from: null })),
         ),
     },
     {
-      name: 'settleMailboxes, marks move',
+      name: 'closeMailboxes, marks move',
       pool: 'thread',
       work: async (db) =>
-        settleMailboxes(
+        closeMailboxes(
           db,
           (await withVersions(db, mailboxes)).map((one, i) => ({ ...one, epoch: EPOCH, from: of.queued[i]!.id })),
         ),

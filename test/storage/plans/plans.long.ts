@@ -5,7 +5,7 @@ import t from 'tap';
 import { postgresBinaries, SUPPORTED_VERSIONS } from '../../../bench/postgres/binaries.js';
 import { startPostgres } from '../../../bench/postgres/server.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
-import { migrate } from '../../../storage/postgres/migrate.js';
+import { migrate } from '../../../storage/schema/migrate.js';
 import { findTurnedPlans } from './run.js';
 import { HUGE, LARGE } from './sizes.js';
 

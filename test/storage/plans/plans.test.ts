@@ -6,7 +6,7 @@ import { postgresBinaries } from '../../../bench/postgres/binaries.js';
 import { databaseChoice } from '../../../bench/postgres/choice.js';
 import { startPostgres } from '../../../bench/postgres/server.js';
 import { type Database, openDatabase } from '../../../storage/postgres/database.js';
-import { migrate } from '../../../storage/postgres/migrate.js';
+import { migrate } from '../../../storage/schema/migrate.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { findTurnedPlans } from './run.js';
 import { LARGE } from './sizes.js';

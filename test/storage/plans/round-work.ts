@@ -1,3 +1,4 @@
+import { noteStored, storedBytes } from '../../../storage/maintenance/stored.js';
 import { newId } from '../../../storage/model/new-id.js';
 import { countsOf, stepsOfOthers, storeStep } from '../../../storage/overview/steps.js';
 import { Tally, together } from '../../../storage/overview/tally.js';
@@ -13,7 +14,6 @@ import {
   strayPartitions,
 } from '../../../storage/partitions/partitions.js';
 import { dealShares } from '../../../storage/workspaces/rate-shares.js';
-import { noteStored, storedBytes } from '../../../storage/workspaces/stored.js';
 import { ALL_PARTITIONS, BUSY, idOf, NODE } from './sizes.js';
 import type { HotWork } from './statement.js';
 import type { Subjects } from './subjects.js';

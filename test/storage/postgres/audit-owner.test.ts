@@ -3,7 +3,7 @@ import pg from 'pg';
 import t from 'tap';
 import { auditParts, makeAuditParts } from '../../../storage/audit/parts.js';
 import { openDatabase } from '../../../storage/postgres/database.js';
-import { migrate } from '../../../storage/postgres/migrate.js';
+import { migrate } from '../../../storage/schema/migrate.js';
 import { dataFolder } from '../../fixture/data-folder.js';
 import { startSuperuserDatabase } from '../../fixture/superuser-database.js';
 import { startTestEdge } from '../../server/edge-fixture.js';

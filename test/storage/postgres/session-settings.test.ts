@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { type Database, openDatabase, type Sql } from '../../../storage/postgres/database.js';
-import { migrate } from '../../../storage/postgres/migrate.js';
 import { ServiceClient } from '../../../storage/postgres/service-client.js';
 import { RELIED_ON, untakenSetting } from '../../../storage/postgres/session-settings.js';
 import { TIME_LIMITS } from '../../../storage/postgres/time-limits.js';
+import { migrate } from '../../../storage/schema/migrate.js';
 import { freshDatabase } from '../../fixture/database.js';
 
 type Purpose = Pick<Parameters<typeof openDatabase>[0], 'limits' | 'indexedPlans' | 'relaxedCommits'>;

@@ -11,8 +11,8 @@ import {
   NotSent,
   outcomeUnknown,
 } from '../../../storage/postgres/liveness.js';
-import { migrate } from '../../../storage/postgres/migrate.js';
 import type { TimeLimits } from '../../../storage/postgres/time-limits.js';
+import { migrate } from '../../../storage/schema/migrate.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { linkTo } from '../../fixture/link.js';

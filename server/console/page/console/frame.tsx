@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Announced } from './announced.js';
-import { LIVE_STATE, type Live } from './live.js';
-import type { PageProps } from './page-props.js';
+import { Announced } from './kit/announced.js';
+import { LIVE_STATE, type Live } from './kit/live.js';
+import type { PageProps } from './kit/page-props.js';
+import { Action, Empty, Title } from './kit/parts.js';
+import { hrefOf, type Place } from './kit/place.js';
+import { ShownSecret, type useSecrets } from './kit/shown-secret.js';
+import { useWorkspaces, WorkspaceChoice } from './operator/workspaces.js';
 import { isOpenTo, PAGES, type PageOfConsole } from './pages.js';
-import { Action, Empty, Title } from './parts.js';
-import { hrefOf, type Place } from './place.js';
-import { ShownSecret, type useSecrets } from './shown-secret.js';
-import { useWorkspaces, WorkspaceChoice } from './workspaces.js';
 
 const CHOICE = 'workspaces';
 const UNSTORED = 'A secret is shown that was not put away. It can never be read again.';

@@ -1,18 +1,18 @@
 import '../tokens.css';
 import './base.css';
 import './frame.css';
-import './fields.css';
-import './told.css';
-import './table.css';
+import './kit/fields.css';
+import './kit/told.css';
+import './kit/table.css';
 import { render } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { SessionJson } from '../../sessions.js';
-import { Api, ApiError } from './api.js';
 import { Frame } from './frame.js';
-import { Channel } from './live.js';
-import { Empty, Problem } from './parts.js';
-import { usePlace } from './place.js';
-import { useSecrets } from './shown-secret.js';
+import { Api, ApiError } from './kit/api.js';
+import { Channel } from './kit/live.js';
+import { Empty, Problem } from './kit/parts.js';
+import { usePlace } from './kit/place.js';
+import { useSecrets } from './kit/shown-secret.js';
 import { SignIn } from './sign-in.js';
 
 /**

@@ -1,19 +1,19 @@
 import type { ComponentChild } from 'preact';
 import type { Right } from '../../../../storage/model/records.js';
 import type { SessionJson } from '../../sessions.js';
-import { Audit, InstallationAudit } from './audit.js';
-import { Connection } from './connection.js';
-import { Connections } from './connections.js';
-import { Delivery } from './delivery.js';
-import { Keys } from './keys.js';
-import { Nodes } from './nodes.js';
-import { Operation } from './operation.js';
-import { Operations } from './operations.js';
-import { Installation, Overview } from './overview.js';
-import { may, type PageProps } from './page-props.js';
-import { Proxies } from './proxies.js';
-import { Subscription } from './subscription.js';
-import { Subscriptions } from './subscriptions.js';
+import { Connection } from './connections/connection.js';
+import { Connections } from './connections/connections.js';
+import { may, type PageProps } from './kit/page-props.js';
+import { Operation } from './operations/operation.js';
+import { Operations } from './operations/operations.js';
+import { Audit, InstallationAudit } from './operator/audit.js';
+import { Keys } from './operator/keys.js';
+import { Nodes } from './operator/nodes.js';
+import { Installation, Overview } from './operator/overview.js';
+import { Proxies } from './operator/proxies.js';
+import { Delivery } from './subscriptions/delivery.js';
+import { Subscription } from './subscriptions/subscription.js';
+import { Subscriptions } from './subscriptions/subscriptions.js';
 
 /** A page of the console. */
 export interface PageOfConsole {

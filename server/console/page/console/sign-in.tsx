@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { SessionJson } from '../../sessions.js';
-import { Api, ApiError } from './api.js';
-import { Problem, Title } from './parts.js';
-import { refusalWords } from './words.js';
+import { Api, ApiError } from './kit/api.js';
+import { Problem, Title } from './kit/parts.js';
+import { refusalWords } from './kit/words.js';
 
 const REFUSED: Readonly<Record<string, string>> = {
   unauthorized: 'This key is not known, or it does not work any more.',

@@ -1,4 +1,4 @@
-import type { LinkProgressJson, OpenedLinkJson } from '../../../routes/reconnect.js';
+import type { LinkProgressJson, OpenedLinkJson } from '../../../routes/connections/reconnect.js';
 
 /** What stands behind the `#` of the address. It is taken out of it, so that neither history nor a screenshot keeps it. */
 export function takeToken(): string {

@@ -2,7 +2,7 @@ import '../tokens.css';
 import './page.css';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { LinkProgressJson, OpenedLinkJson } from '../../../routes/reconnect.js';
+import type { LinkProgressJson, OpenedLinkJson } from '../../../routes/connections/reconnect.js';
 import { Link, Refusal, takeToken } from './link.js';
 import { AskCode, AskPassword, Busy, Note } from './steps.js';
 import { challengeWords, clock, failureWords, refusalWords } from './words.js';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { OpenedLinkJson } from '../../../routes/reconnect.js';
+import type { OpenedLinkJson } from '../../../routes/connections/reconnect.js';
 
 /** The one card of the page; what it says first is read out when it changes. */
 function Card({ title, children }: { title: string; children: ComponentChildren }) {

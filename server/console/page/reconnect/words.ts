@@ -1,4 +1,4 @@
-import type { ChallengeJson } from '../../../routes/operation-parts.js';
+import type { ChallengeJson } from '../../../routes/operations/operation-parts.js';
 
 /** Why a login did not work, for the owner of the account: they know nothing of operations and codes. */
 const FAILURES: Readonly<Record<string, string>> = {

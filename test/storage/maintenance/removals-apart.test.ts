@@ -1,0 +1,76 @@
+import t from 'tap';
+import { markDeleted } from '../../../storage/connections/connection-changes.js';
+import { createLogger } from '../../../storage/log/log.js';
+import { Removals } from '../../../storage/maintenance/removals.js';
+import type { Database } from '../../../storage/postgres/database.js';
+import { freshDatabase } from '../../fixture/database.js';
+import { eventually } from '../../fixture/eventually.js';
+import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+
+const log = createLogger({ level: 'silent', format: 'json' }, {});
+
+const insertGaps = (db: Database, connectionId: string, count: number) =>
+  db.query(
+    'testGaps',
+    `insert into listener_gap (id, connection_id, reason, closed_at) select gen_random_uuid(), $1, 'test', now() from generate_series(1, $2)`,
+    [connectionId, count],
+  );
+
+const left = (db: Database) => db.query<{ actor_id: string }>('testLeft', 'select actor_id from connection');
+
+/** Statements that delete gaps reach their time limit, as `which` says. */
+async function trap(db: Database, which: string): Promise<void> {
+  await db.query(
+    'testFails',
+    `create function fails() returns trigger language plpgsql as $$ begin
+       if ${which} then
+         raise exception 'canceling statement due to statement timeout' using errcode = 'query_canceled';
+       end if;
+       return null; end $$`,
+  );
+  await db.query(
+    'testTrap',
+    'create trigger trap after delete on listener_gap referencing old table as gone for each statement execute function fails()',
+  );
+}
+
+t.test('a connection that cannot be removed holds up no other', async (t) => {
+  const { db } = await freshDatabase(t);
+  const workspaceId = await insertWorkspace(db);
+  const bad = await insertSimulated(db, workspaceId, 'bad');
+  const good = await insertSimulated(db, workspaceId, 'good');
+  await insertGaps(db, bad.id, 1);
+  await trap(db, `exists (select from gone where connection_id = '${bad.id}')`);
+  for (const { id } of [bad, good]) await db.transaction((tx) => markDeleted(tx, id));
+  const removals = new Removals({ db, log, settle_ms: 100 });
+  removals.start();
+  await eventually(
+    'the other one is removed',
+    () => left(db),
+    (rows) => rows.length === 1,
+  );
+  t.strictSame(await left(db), [{ actor_id: 'bad' }]);
+  await db.query('testFree', 'drop trigger trap on listener_gap');
+  await eventually(
+    'it is removed once it can be',
+    () => left(db),
+    (rows) => rows.length === 0,
+  );
+  await removals.stop();
+});
+
+t.test('where a slice takes too long, smaller ones are taken', async (t) => {
+  const { db } = await freshDatabase(t);
+  const { id } = await insertSimulated(db, await insertWorkspace(db), 'ada');
+  await insertGaps(db, id, 500);
+  await trap(db, '(select count(*) > 100 from gone)');
+  await db.transaction((tx) => markDeleted(tx, id));
+  const removals = new Removals({ db, log, settle_ms: 100 });
+  removals.start();
+  await eventually(
+    'it is removed',
+    () => left(db),
+    (rows) => rows.length === 0,
+  );
+  await removals.stop();
+});
