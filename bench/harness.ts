@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { endChildrenOnSignal } from './end-children.js';
-import { pageOf } from './page/page.js';
-import { profileFiles, profileServices } from './profile.js';
-import { Voice } from './progress.js';
-import { flagName, type OptionValue, type Scenario } from './scenario.js';
+import { endChildrenOnSignal } from './kit/end-children.js';
+import { pageOf } from './kit/page/page.js';
+import { profileFiles, profileServices } from './kit/profile.js';
+import { Voice } from './kit/progress.js';
+import { flagName, type OptionValue, type Scenario } from './kit/scenario.js';
 import { abuse } from './scenarios/abuse.js';
 import { browser } from './scenarios/browser.js';
 import { chaos } from './scenarios/chaos.js';

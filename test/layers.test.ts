@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
-import { readImports } from '../bench/mutate/imports.js';
+import { readImports } from '../bench/scenarios/mutate/imports.js';
 
 /** Imports point one way: a folder may use itself and those before it. */
 const LAYERS = ['storage', 'browser-pool', 'actors', 'server', 'bench', 'test'];

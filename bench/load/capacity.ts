@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { onCores, splitCores } from '../cores.js';
-import { number } from '../report.js';
+import { onCores, splitCores } from '../kit/cores.js';
+import { number } from '../kit/report.js';
 import { drive } from './drive.js';
 import type { LoadOrder } from './messages.js';
 

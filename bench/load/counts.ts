@@ -1,4 +1,4 @@
-import { Latencies } from '../latencies.js';
+import { Latencies } from '../kit/latencies.js';
 import type { Answer } from './http.js';
 import { LIMITS } from './limits.js';
 import type { Kind, KindResult, LoadResult } from './messages.js';

@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { onCores } from '../cores.js';
-import { withProgress } from '../progress.js';
-import { number } from '../report.js';
+import { onCores } from '../kit/cores.js';
+import { withProgress } from '../kit/progress.js';
+import { number } from '../kit/report.js';
 import type { FromLoad, LoadOrder, LoadResult } from './messages.js';
 
 type Say = (line: string) => void;

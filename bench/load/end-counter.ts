@@ -1,8 +1,8 @@
-import { eventually } from '../eventually.js';
-import { LIMITS } from '../limits.js';
-import { readMetrics } from '../metrics.js';
-import { withProgress } from '../progress.js';
-import { number } from '../report.js';
+import { eventually } from '../kit/eventually.js';
+import { LIMITS } from '../kit/limits.js';
+import { readMetrics } from '../kit/metrics.js';
+import { withProgress } from '../kit/progress.js';
+import { number } from '../kit/report.js';
 
 /** Counts the operations that end at some nodes from its start on, as the nodes themselves do. */
 export class EndCounter {

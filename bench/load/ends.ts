@@ -1,5 +1,5 @@
 import type { Sql } from '../../storage/postgres/database.js';
-import type { Distribution } from '../latencies.js';
+import type { Distribution } from '../kit/latencies.js';
 import { LIMITS } from './limits.js';
 import type { KindResult } from './messages.js';
 

@@ -1,4 +1,4 @@
-import type { Distribution, Latency } from '../latencies.js';
+import type { Distribution, Latency } from '../kit/latencies.js';
 
 /** What one request does. `follow` submits, and then waits for the end with `Prefer: wait`. */
 export type Kind = 'submit' | 'poll' | 'list' | 'follow';

@@ -1,9 +1,9 @@
-import type { Usage } from '../cost/meter.js';
-import type { Round } from '../cost/rounds.js';
-import { NO_LATENCY } from '../latencies.js';
-import { number } from '../report.js';
+import type { Usage } from '../kit/cost/meter.js';
+import { NO_LATENCY } from '../kit/latencies.js';
+import { number } from '../kit/report.js';
 import { LIMITS } from './limits.js';
 import type { KindResult, LoadResult } from './messages.js';
+import type { Round } from './rounds.js';
 
 const NONE: KindResult = { ...NO_LATENCY, distribution: [] };
 

@@ -1,12 +1,12 @@
 import type { Sql } from '../../storage/postgres/database.js';
-import type { Meter } from '../cost/meter.js';
-import type { Round } from '../cost/rounds.js';
-import { type Latency, NO_LATENCY } from '../latencies.js';
+import type { Meter } from '../kit/cost/meter.js';
+import { type Latency, NO_LATENCY } from '../kit/latencies.js';
 import { drive } from './drive.js';
 import { EndCounter } from './end-counter.js';
 import { endsOf } from './ends.js';
 import type { LoadOrder } from './messages.js';
 import { errorsOf, withClient } from './round.js';
+import type { Round } from './rounds.js';
 
 export interface EndRound extends Round {
   /** Submissions a second while it was submitted, and what each took to its 202. */

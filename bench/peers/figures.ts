@@ -1,5 +1,5 @@
-import type { Cost } from '../cost/cost.js';
-import { median, spreadOf } from '../spread.js';
+import type { Cost } from '../kit/cost/cost.js';
+import { median, spreadOf } from '../kit/spread.js';
 
 /** What a turn measured of one kind of submissions, or the medians of several turns. What it did not measure is absent. */
 export interface Figures {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { treeTime_ms } from '../cost/cpu.js';
-import { pgServer } from '../cost/pg-server.js';
-import { LIMITS } from '../limits.js';
-import { startService } from '../service.js';
-import { insertBaseline } from '../submit/baseline.js';
+import { treeTime_ms } from '../kit/cost/cpu.js';
+import { pgServer } from '../kit/cost/pg-server.js';
+import { LIMITS } from '../kit/limits.js';
+import { startService } from '../kit/service.js';
+import { insertBaseline } from '../load/insert-baseline.js';
 import type { Figures } from './figures.js';
 import { CONNECTIONS } from './ours.js';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { LIMITS } from '../limits.js';
+import { LIMITS } from '../kit/limits.js';
 
 const run = promisify(execFile);
 

@@ -1,8 +1,8 @@
 import { MAILBOX, markOf } from '../../storage/jobs/mailbox-jobs.js';
 import { type Database, openDatabase } from '../../storage/postgres/database.js';
-import { descendantsOf, treeTime_ms } from '../cost/cpu.js';
-import { pgServer } from '../cost/pg-server.js';
-import { type BenchService, startService } from '../service.js';
+import { descendantsOf, treeTime_ms } from '../kit/cost/cpu.js';
+import { pgServer } from '../kit/cost/pg-server.js';
+import { type BenchService, startService } from '../kit/service.js';
 import type { Ended, Subject } from './subject.js';
 
 /** Simulated connections that take the operations: one runs one operation at a time, so there are more than clients. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import typia from 'typia';
 import { request } from 'undici';
-import { treeTime_ms } from '../cost/cpu.js';
+import { treeTime_ms } from '../kit/cost/cpu.js';
 import { type Store, startPostgres, startRedis } from './store.js';
 import type { Ended, Subject } from './subject.js';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { connectDatabase } from '../../storage/postgres/embedded/embedded.js';
 import { readRunning } from '../../storage/postgres/embedded/embedded-server.js';
-import { databaseChoice } from '../postgres/choice.js';
-import { startStockDatabase } from '../postgres/stock-database.js';
+import { databaseChoice } from '../kit/postgres/choice.js';
+import { startStockDatabase } from '../kit/postgres/stock-database.js';
 
 /** Where a peer stores: what its programs find it by, and its process, which its children belong to. */
 export interface Store extends AsyncDisposable {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import typia from 'typia';
 import { request } from 'undici';
-import { eventually } from '../eventually.js';
-import { LIMITS } from '../limits.js';
+import { eventually } from '../kit/eventually.js';
+import { LIMITS } from '../kit/limits.js';
 import type { Figures, FiguresByName } from './figures.js';
 import type { Cpu, Ended, Subject, Submissions } from './subject.js';
 import { type Answers, type Requests, sendRequests } from './wrk.js';

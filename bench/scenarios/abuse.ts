@@ -1,19 +1,19 @@
 import { randomInt } from 'node:crypto';
 import { inspect } from 'node:util';
 import { InvalidArgumentError } from 'commander';
-import type { Attack } from '../abuse/attack.js';
-import { ATTACKS, attackNamed } from '../abuse/attacks.js';
-import { type Fuzzed, fuzz, fuzzBreaches, fuzzLines } from '../abuse/fuzz/run.js';
-import { LIMITS } from '../abuse/limits.js';
-import { summaryLines, trialLines } from '../abuse/lines.js';
-import { KINDS } from '../abuse/messages.js';
-import { type Trial, tryAttack } from '../abuse/trial.js';
-import { type Verdict, verdictOf } from '../abuse/verdict.js';
-import { withAbuseWorld } from '../abuse/world.js';
-import { splitCores } from '../cores.js';
-import { useOf } from '../process-use.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { splitCores } from '../kit/cores.js';
+import { useOf } from '../kit/process-use.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import type { Attack } from './abuse/attack.js';
+import { ATTACKS, attackNamed } from './abuse/attacks.js';
+import { type Fuzzed, fuzz, fuzzBreaches, fuzzLines } from './abuse/fuzz/run.js';
+import { LIMITS } from './abuse/limits.js';
+import { summaryLines, trialLines } from './abuse/lines.js';
+import { KINDS } from './abuse/messages.js';
+import { type Trial, tryAttack } from './abuse/trial.js';
+import { type Verdict, verdictOf } from './abuse/verdict.js';
+import { withAbuseWorld } from './abuse/world.js';
 
 const OPTIONS = {
   attack: { means: 'attacks by name, separated by commas; "list" prints them', default: 'all' },

@@ -1,9 +1,9 @@
-import { CrawleePool, loadCrawlee } from '../browser/crawlee.js';
-import { type BenchAccount, type BenchHost, startHost } from '../browser/host.js';
-import { type BenchNetwork, startNetwork } from '../browser/network.js';
-import { measureRate, type Rate, type Work } from '../browser/rate.js';
-import { number, reportOf } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { number, reportOf } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { CrawleePool, loadCrawlee } from './browser/crawlee.js';
+import { type BenchAccount, type BenchHost, startHost } from './browser/host.js';
+import { type BenchNetwork, startNetwork } from './browser/network.js';
+import { measureRate, type Rate, type Work } from './browser/rate.js';
 
 const OPTIONS = {
   seconds: { means: 'how long to measure each kind at each size', default: 5 },

@@ -1,17 +1,17 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { check } from '../chaos/checker/check.js';
-import { type Figures, figures } from '../chaos/checker/figures.js';
-import { storiesOf } from '../chaos/checker/story.js';
-import type { Violation } from '../chaos/checker/violation.js';
-import type { Evidence } from '../chaos/evidence.js';
-import { drawExtremes, extremeLines, parseSet, RefusedExtreme } from '../chaos/extremes/draw.js';
-import { LIMITS } from '../chaos/limits.js';
-import { programOf } from '../chaos/parts/program.js';
-import { type ChaosOptions, type ChaosRun, runChaos } from '../chaos/run.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { check } from './chaos/checker/check.js';
+import { type Figures, figures } from './chaos/checker/figures.js';
+import { storiesOf } from './chaos/checker/story.js';
+import type { Violation } from './chaos/checker/violation.js';
+import type { Evidence } from './chaos/evidence.js';
+import { drawExtremes, extremeLines, parseSet, RefusedExtreme } from './chaos/extremes/draw.js';
+import { LIMITS } from './chaos/limits.js';
+import { programOf } from './chaos/parts/program.js';
+import { type ChaosOptions, type ChaosRun, runChaos } from './chaos/run.js';
 
 const OPTIONS = {
   seed: { means: 'what the faults and the work are drawn from; the same seed tries the same', default: 1 },

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
-import { type Rounds, ratioLines, ratiosOf, sidesOf } from '../compare/ratios.js';
-import { sideBySide } from '../compare/side-by-side.js';
-import { baseline, THIS_TREE, treeOf } from '../compare/tree.js';
-import type { Cost } from '../cost/cost.js';
-import { number, reportOf } from '../report.js';
-import { defineScenario, flagName, type Scenario } from '../scenario.js';
+import type { Cost } from '../kit/cost/cost.js';
+import { number, reportOf } from '../kit/report.js';
+import { defineScenario, flagName, type Scenario } from '../kit/scenario.js';
+import { type Rounds, ratioLines, ratiosOf, sidesOf } from './compare/ratios.js';
+import { sideBySide } from './compare/side-by-side.js';
+import { baseline, THIS_TREE, treeOf } from './compare/tree.js';
 
 const OPTIONS = {
   base: {

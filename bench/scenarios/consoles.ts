@@ -1,21 +1,21 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listWorkspaces } from '../../storage/workspaces/workspaces.js';
-import { type MainThreadUse, mainThreadOf } from '../consoles/browser.js';
-import { storeHour } from '../consoles/hour.js';
-import type { ConsolesOrder, ConsolesSeen } from '../consoles/messages.js';
-import { Meter } from '../cost/meter.js';
-import { roundPlots, summaryLines, summaryOf } from '../cost/rounds.js';
+import { Meter } from '../kit/cost/meter.js';
+import { runProgram } from '../kit/program.js';
+import { number, reportOf, rows, spreadText } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { startService } from '../kit/service.js';
+import { spreadOf } from '../kit/spread.js';
+import { WORK } from '../kit/work.js';
 import { drive } from '../load/drive.js';
 import type { LoadOrder } from '../load/messages.js';
 import { faultsAmong } from '../load/round.js';
+import { roundPlots, summaryLines, summaryOf } from '../load/rounds.js';
 import { type EndRound, runToEnd } from '../load/run-to-end.js';
-import { runProgram } from '../program.js';
-import { number, reportOf, rows, spreadText } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { startService } from '../service.js';
-import { spreadOf } from '../spread.js';
-import { WORK } from '../work.js';
+import { type MainThreadUse, mainThreadOf } from './consoles/browser.js';
+import { storeHour } from './consoles/hour.js';
+import type { ConsolesOrder, ConsolesSeen } from './consoles/messages.js';
 
 const OPTIONS = {
   consoles: { means: 'consoles that are open on the overview', default: 10 },
@@ -73,7 +73,7 @@ export const consoles = defineScenario({
             ...{ url, key: service.key, consoles: options.consoles, lead_s: LEAD_s },
             seconds: options.seconds,
           };
-          const seen = runProgram<ConsolesSeen>('consoles/program.js', watching);
+          const seen = runProgram<ConsolesSeen>(new URL('./consoles/program.js', import.meta.url), watching);
           const found = delay(LEAD_s * 1_000).then(() => run(`consoles, round ${round}`, options.seconds));
           const [one, theirs] = await Promise.all([found, seen]);
           rounds.open.push(one);

@@ -1,14 +1,14 @@
-import type { Posting } from '../callbacks/baseline.js';
-import { type CallbackFixture, callbackFixture, eventRecorder } from '../callbacks/fixture.js';
-import type { Tally } from '../callbacks/receiver.js';
-import { costOf } from '../cost/cost.js';
-import { Meter, type Usage } from '../cost/meter.js';
-import { coresPlot } from '../cost/rounds.js';
-import { runProgram } from '../program.js';
-import { withProgress } from '../progress.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { spreadOf } from '../spread.js';
+import { costOf } from '../kit/cost/cost.js';
+import { Meter, type Usage } from '../kit/cost/meter.js';
+import { runProgram } from '../kit/program.js';
+import { withProgress } from '../kit/progress.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { spreadOf } from '../kit/spread.js';
+import { coresPlot } from '../load/rounds.js';
+import type { Posting } from './callbacks/baseline.js';
+import { type CallbackFixture, callbackFixture, eventRecorder } from './callbacks/fixture.js';
+import type { Tally } from './callbacks/receiver.js';
 
 const OPTIONS = {
   events: { means: 'events recorded', default: 100_000 },
@@ -52,7 +52,7 @@ export const deliveries = defineScenario({
       ca: fixture.ca,
       body: tally.body,
     };
-    const baseline_s = await runProgram<number>('./callbacks/baseline.js', posting);
+    const baseline_s = await runProgram<number>(new URL('./callbacks/baseline.js', import.meta.url), posting);
     await posted;
     return report(options, { expected, ...delivered, tally, baseline_s });
   },

@@ -1,14 +1,14 @@
-import { Meter } from '../cost/meter.js';
-import { roundPlots, summaryLines, summaryOf } from '../cost/rounds.js';
-import { plainRuns } from '../end-to-end/baseline.js';
+import { Meter } from '../kit/cost/meter.js';
+import { number, reportOf, rows, spreadText } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { type BenchService, startService } from '../kit/service.js';
+import { type Spread, spreadOf } from '../kit/spread.js';
+import { WORK, type WorkKind, workKinds } from '../kit/work.js';
+import { plainRuns } from '../load/end-to-end-baseline.js';
 import type { LoadOrder } from '../load/messages.js';
 import { faultsAmong } from '../load/round.js';
+import { roundPlots, summaryLines, summaryOf } from '../load/rounds.js';
 import { type EndRound, runToEnd } from '../load/run-to-end.js';
-import { number, reportOf, rows, spreadText } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { type BenchService, startService } from '../service.js';
-import { type Spread, spreadOf } from '../spread.js';
-import { WORK, type WorkKind, workKinds } from '../work.js';
 
 const OPTIONS = {
   seconds: { means: 'how long a round submits; it lasts until all has ended', default: 10, fraction: true },

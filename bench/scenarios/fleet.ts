@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { treeUse } from '../../browser-pool/chromium/process-tree.js';
-import { type Cost, costOf } from '../cost/cost.js';
-import { Meter } from '../cost/meter.js';
-import { checkInvariants, type FleetInvariants, openContexts } from '../fleet/invariants.js';
-import { type FleetMember, signInFleet } from '../fleet/members.js';
-import { emptyTally, type FleetTally, mixedWork } from '../fleet/work.js';
-import { LIMITS } from '../limits.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { type BenchService, startService } from '../service.js';
-import { quantile } from '../spread.js';
+import { type Cost, costOf } from '../kit/cost/cost.js';
+import { Meter } from '../kit/cost/meter.js';
+import { LIMITS } from '../kit/limits.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { type BenchService, startService } from '../kit/service.js';
+import { quantile } from '../kit/spread.js';
+import { checkInvariants, type FleetInvariants, openContexts } from './fleet/invariants.js';
+import { type FleetMember, signInFleet } from './fleet/members.js';
+import { emptyTally, type FleetTally, mixedWork } from './fleet/work.js';
 
 const OPTIONS = {
   seconds: { means: 'how long they work', default: 120 },

@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from 'commander';
-import { type IdleMemory, idleMemory } from '../growth/idle.js';
-import { type Figure, Growth, type Size, WORKS } from '../growth/sizes.js';
+import type { Plot } from '../kit/page/plot.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { startService } from '../kit/service.js';
 import { faultsAmong } from '../load/round.js';
-import type { Plot } from '../page/plot.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { startService } from '../service.js';
+import { type IdleMemory, idleMemory } from './growth/idle.js';
+import { type Figure, Growth, type Size, WORKS } from './growth/sizes.js';
 
 const OPTIONS = {
   from: { means: 'operations stored at first; each size is ten times the one before', default: 10_000 },

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type CallbackFixture, callbackFixture } from '../callbacks/fixture.js';
-import { type Cost, costOf } from '../cost/cost.js';
-import { Meter } from '../cost/meter.js';
-import { LIMITS } from '../limits.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { quantile } from '../spread.js';
+import { type Cost, costOf } from '../kit/cost/cost.js';
+import { Meter } from '../kit/cost/meter.js';
+import { LIMITS } from '../kit/limits.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { quantile } from '../kit/spread.js';
+import { type CallbackFixture, callbackFixture } from './callbacks/fixture.js';
 
 const OPTIONS = {
   subscriptions: { means: 'subscriptions, the dead and the slow one among them', default: 50 },

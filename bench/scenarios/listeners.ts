@@ -1,18 +1,18 @@
 import typia from 'typia';
 import type { Hint } from '../../actors/system.js';
 import { notifyHints } from '../../storage/partitions/hints.js';
-import type { ServiceApi } from '../api.js';
-import { type Cost, costOf } from '../cost/cost.js';
-import { Meter } from '../cost/meter.js';
-import { eventually } from '../eventually.js';
-import { LIMITS } from '../limits.js';
-import { type SignedIn, signInAll } from '../listeners/accounts.js';
-import { type Relayed, relayEvents } from '../listeners/relay.js';
-import { mapConcurrent } from '../map-concurrent.js';
-import { type MemorySample, measureMemory } from '../memory.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { type BenchService, startService } from '../service.js';
+import type { ServiceApi } from '../kit/api.js';
+import { type Cost, costOf } from '../kit/cost/cost.js';
+import { Meter } from '../kit/cost/meter.js';
+import { eventually } from '../kit/eventually.js';
+import { LIMITS } from '../kit/limits.js';
+import { mapConcurrent } from '../kit/map-concurrent.js';
+import { type MemorySample, measureMemory } from '../kit/memory.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { type BenchService, startService } from '../kit/service.js';
+import { type SignedIn, signInAll } from './listeners/accounts.js';
+import { type Relayed, relayEvents } from './listeners/relay.js';
 
 const OPTIONS = {
   streams: { means: 'connections whose event stream is open', default: 500 },

@@ -1,11 +1,11 @@
-import { type Cost, costOf } from '../cost/cost.js';
-import { Meter } from '../cost/meter.js';
-import { LIMITS } from '../limits.js';
-import { fillHistory } from '../lists/history.js';
-import { reportOf } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { type BenchService, startService } from '../service.js';
-import { median } from '../spread.js';
+import { type Cost, costOf } from '../kit/cost/cost.js';
+import { Meter } from '../kit/cost/meter.js';
+import { fillHistory } from '../kit/history.js';
+import { LIMITS } from '../kit/limits.js';
+import { reportOf } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { type BenchService, startService } from '../kit/service.js';
+import { median } from '../kit/spread.js';
 
 interface Timing {
   list: string;

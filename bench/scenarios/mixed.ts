@@ -1,17 +1,17 @@
 import { InvalidArgumentError } from 'commander';
-import { costOf } from '../cost/cost.js';
-import { Meter, type Usage } from '../cost/meter.js';
+import { costOf } from '../kit/cost/cost.js';
+import { Meter, type Usage } from '../kit/cost/meter.js';
+import { number, reportOf } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { startService } from '../kit/service.js';
+import { WORK } from '../kit/work.js';
 import { drive } from '../load/drive.js';
 import { EndCounter } from '../load/end-counter.js';
 import { newestIds } from '../load/ends.js';
 import type { Kind, LoadOrder, LoadResult } from '../load/messages.js';
 import { errorsOf, faultsAmong, withClient } from '../load/round.js';
 import { runToEnd } from '../load/run-to-end.js';
-import { kindsOf } from '../mixed/mix.js';
-import { number, reportOf } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { startService } from '../service.js';
-import { WORK } from '../work.js';
+import { kindsOf } from './mix.js';
 
 const OPTIONS = {
   seconds: { means: 'how long each step is measured', default: 10 },

@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { drawFaults } from '../mutate/faults.js';
-import { Judge, type Judged } from '../mutate/judge.js';
-import { Tree } from '../mutate/tree.js';
-import { number, reportOf } from '../report.js';
-import { defineScenario } from '../scenario.js';
-import { TemporaryFolder } from '../temporary-folder.js';
+import { number, reportOf } from '../kit/report.js';
+import { defineScenario } from '../kit/scenario.js';
+import { TemporaryFolder } from '../kit/temporary-folder.js';
+import { drawFaults } from './mutate/faults.js';
+import { Judge, type Judged } from './mutate/judge.js';
+import { Tree } from './mutate/tree.js';
 
 const PRODUCT = ['storage', 'browser-pool', 'actors', 'server'];
 

@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
-import { Meter } from '../cost/meter.js';
-import { type Summary, summaryOf } from '../cost/rounds.js';
+import { Meter } from '../kit/cost/meter.js';
+import { number, reportOf, rows, spreadText } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { WORK, workKinds } from '../kit/work.js';
 import type { LoadOrder } from '../load/messages.js';
 import { faultsAmong } from '../load/round.js';
+import { type Summary, summaryOf } from '../load/rounds.js';
 import { type EndRound, runToEnd } from '../load/run-to-end.js';
-import { bottleneckOf } from '../nodes/bottleneck.js';
-import { Cluster } from '../nodes/cluster.js';
-import { number, reportOf, rows, spreadText } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { WORK, workKinds } from '../work.js';
+import { bottleneckOf } from './nodes/bottleneck.js';
+import { Cluster } from './nodes/cluster.js';
 
 const OPTIONS = {
   nodes: { means: 'nodes at the most; each number from 1 is measured', default: 3 },

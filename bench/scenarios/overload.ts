@@ -1,15 +1,15 @@
-import { type SplitCores, splitCores } from '../cores.js';
-import { costOf, type Metered } from '../cost/cost.js';
-import { Meter } from '../cost/meter.js';
-import { LIMITS } from '../limits.js';
+import { type SplitCores, splitCores } from '../kit/cores.js';
+import { costOf, type Metered } from '../kit/cost/cost.js';
+import { Meter } from '../kit/cost/meter.js';
+import { LIMITS } from '../kit/limits.js';
+import { useOf } from '../kit/process-use.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { type BenchService, startService } from '../kit/service.js';
+import { WORK } from '../kit/work.js';
 import { drive } from '../load/drive.js';
 import type { LoadOrder, LoadResult } from '../load/messages.js';
 import { withClient } from '../load/round.js';
-import { useOf } from '../process-use.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { type BenchService, startService } from '../service.js';
-import { WORK } from '../work.js';
 
 const OPTIONS = {
   seconds: {

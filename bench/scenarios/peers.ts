@@ -1,15 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { TemporaryFolder } from '../kit/temporary-folder.js';
 import { costsOf, type Figures, type FiguresByName, type Goal, goalsOf, mediansOf } from '../peers/figures.js';
 import { measureInserts } from '../peers/insert.js';
 import { installPeers, installPrograms } from '../peers/install.js';
 import { startOurs } from '../peers/ours.js';
 import { PEERS, type Peer, startPeer } from '../peers/peer.js';
 import { measureTurn, type Turn } from '../peers/turn.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { TemporaryFolder } from '../temporary-folder.js';
 
 const isPeer = (name: string): name is Peer => name in PEERS;
 const NAMES = ['ours', ...Object.keys(PEERS), 'insert'];

@@ -1,16 +1,16 @@
-import { Meter } from '../cost/meter.js';
-import { type Round, roundPlots, summaryLines, summaryOf } from '../cost/rounds.js';
+import { Meter } from '../kit/cost/meter.js';
+import { number, reportOf, rows, spreadText } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { startService } from '../kit/service.js';
+import { type Spread, spreadOf } from '../kit/spread.js';
+import { WORK } from '../kit/work.js';
 import { drive } from '../load/drive.js';
 import { newestIds } from '../load/ends.js';
 import type { LoadOrder } from '../load/messages.js';
+import { plainSelects } from '../load/poll-baseline.js';
 import { errorsOf, faultsAmong, roundOf } from '../load/round.js';
+import { type Round, roundPlots, summaryLines, summaryOf } from '../load/rounds.js';
 import { runToEnd } from '../load/run-to-end.js';
-import { plainSelects } from '../poll/baseline.js';
-import { number, reportOf, rows, spreadText } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { startService } from '../service.js';
-import { type Spread, spreadOf } from '../spread.js';
-import { WORK } from '../work.js';
 
 const OPTIONS = {
   seconds: { means: 'how long a round measures, each of the two', default: 10 },

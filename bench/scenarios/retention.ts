@@ -1,18 +1,18 @@
 import type { RetentionClass } from '../../storage/maintenance/retention/classes.js';
 import { throughSince_s } from '../../storage/maintenance/retention/turn.js';
-import { callbackFixture } from '../callbacks/fixture.js';
-import { NO_LATENCY } from '../latencies.js';
+import { NO_LATENCY } from '../kit/latencies.js';
+import { readMetrics } from '../kit/metrics.js';
+import { number, reportOf, rows, spreadText } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { median, spreadOf } from '../kit/spread.js';
+import { WORK } from '../kit/work.js';
 import { drive } from '../load/drive.js';
 import type { LoadOrder, LoadResult } from '../load/messages.js';
 import { errorsOf, faultsAmong } from '../load/round.js';
-import { readMetrics } from '../metrics.js';
-import { number, reportOf, rows, spreadText } from '../report.js';
-import { fillAged } from '../retention/fill.js';
-import { type Sizes, sizesOf, TABLES, type TableVerdict, tableVerdicts } from '../retention/tables.js';
-import { holdTurns, whileErasing } from '../retention/turns.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { median, spreadOf } from '../spread.js';
-import { WORK } from '../work.js';
+import { callbackFixture } from './callbacks/fixture.js';
+import { fillAged } from './retention/fill.js';
+import { type Sizes, sizesOf, TABLES, type TableVerdict, tableVerdicts } from './retention/tables.js';
+import { holdTurns, whileErasing } from './retention/turns.js';
 
 const OPTIONS = {
   rows: {

@@ -1,17 +1,17 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { LIMITS as LEASES } from '../../actors/limits.js';
-import { check } from '../chaos/checker/check.js';
-import { type Figures, figures } from '../chaos/checker/figures.js';
-import type { Violation } from '../chaos/checker/violation.js';
-import { LIMITS as CHAOS_LIMITS } from '../chaos/limits.js';
-import { programOf } from '../chaos/parts/program.js';
-import { number, reportOf, rows } from '../report.js';
-import { type Answers, answersOf } from '../rolling/answers.js';
-import { LIMITS } from '../rolling/limits.js';
-import { type RollingRun, runRolling } from '../rolling/run.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { median, quantile } from '../spread.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { median, quantile } from '../kit/spread.js';
+import { check } from './chaos/checker/check.js';
+import { type Figures, figures } from './chaos/checker/figures.js';
+import type { Violation } from './chaos/checker/violation.js';
+import { LIMITS as CHAOS_LIMITS } from './chaos/limits.js';
+import { programOf } from './chaos/parts/program.js';
+import { type Answers, answersOf } from './rolling/answers.js';
+import { LIMITS } from './rolling/limits.js';
+import { type RollingRun, runRolling } from './rolling/run.js';
 
 const OPTIONS = {
   from: {

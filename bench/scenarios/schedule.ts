@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
 import { demoReceiver } from '../../server/start/demo-receiver.js';
-import { LIMITS } from '../limits.js';
-import { startReceiver } from '../receiver.js';
-import { reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { startService } from '../service.js';
-import { TemporaryFolder } from '../temporary-folder.js';
+import { LIMITS } from '../kit/limits.js';
+import { startReceiver } from '../kit/receiver.js';
+import { reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { startService } from '../kit/service.js';
+import { TemporaryFolder } from '../kit/temporary-folder.js';
 
 /** What the contract promises (contract: "Limits", delivery attempts), written down once more to be compared with. */
 const WAITS_s = [1, 5, 30, 120];

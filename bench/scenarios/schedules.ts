@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectDatabase } from '../../storage/postgres/embedded/embedded.js';
 import { migrate } from '../../storage/schema/migrate.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario } from '../scenario.js';
-import { type Found, Machine, search } from '../schedules/machine.js';
-import { TemporaryFolder } from '../temporary-folder.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario } from '../kit/scenario.js';
+import { TemporaryFolder } from '../kit/temporary-folder.js';
+import { type Found, Machine, search } from './schedules/machine.js';
 
 const OPTIONS = {
   count: { means: 'schedules that are played', default: 20_000 },

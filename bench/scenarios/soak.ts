@@ -1,17 +1,17 @@
-import { type SplitCores, splitCores } from '../cores.js';
-import { type Cost, costOf } from '../cost/cost.js';
-import { Meter } from '../cost/meter.js';
-import { signInFleet } from '../fleet/members.js';
-import type { Latency } from '../latencies.js';
-import { number, reportOf, rows } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { bestRate } from '../soak/drive.js';
-import { leftOf } from '../soak/ending.js';
-import { LIMITS } from '../soak/limits.js';
-import type { LoadOrder, LoadResult } from '../soak/messages.js';
-import { type Soaked, soaked } from '../soak/soaked.js';
-import { creepOf, type Verdict, verdictsOf } from '../soak/verdicts.js';
-import { findPerson, type SoakWorld, withWorld } from '../soak/world.js';
+import { type SplitCores, splitCores } from '../kit/cores.js';
+import { type Cost, costOf } from '../kit/cost/cost.js';
+import { Meter } from '../kit/cost/meter.js';
+import type { Latency } from '../kit/latencies.js';
+import { number, reportOf, rows } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { signInFleet } from './fleet/members.js';
+import { bestRate } from './soak/drive.js';
+import { leftOf } from './soak/ending.js';
+import { LIMITS } from './soak/limits.js';
+import type { LoadOrder, LoadResult } from './soak/messages.js';
+import { type Soaked, soaked } from './soak/soaked.js';
+import { creepOf, type Verdict, verdictsOf } from './soak/verdicts.js';
+import { findPerson, type SoakWorld, withWorld } from './soak/world.js';
 
 const OPTIONS = {
   minutes: { means: 'how long the load lasts', default: 20, fraction: true },

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { reportOf, rows, spreadText } from '../report.js';
-import { defineScenario, type OptionValues } from '../scenario.js';
-import { spreadOf } from '../spread.js';
-import { type Start, Starts } from '../start/starts.js';
+import { reportOf, rows, spreadText } from '../kit/report.js';
+import { defineScenario, type OptionValues } from '../kit/scenario.js';
+import { spreadOf } from '../kit/spread.js';
+import { type Start, Starts } from './start/starts.js';
 
 const OPTIONS = {
   starts: { means: 'starts of each kind, on a database that exists', default: 10 },

@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from 'commander';
-import type { Cost } from '../cost/cost.js';
-import { embeddedBinaries, type PostgresBinaries, postgresBinaries } from '../postgres/binaries.js';
-import { type DatabaseChoice, databaseChoice } from '../postgres/choice.js';
-import { number, reportOf, rows, spreadText, tableLines } from '../report.js';
-import { defineScenario, type OptionValues, type Report, type Scenario, valuesOf } from '../scenario.js';
-import { COMPARED, turnOf } from '../stock/figures.js';
-import { steadyTurn } from '../stock/steady.js';
-import { type Compared, compare, costsOf, ORDER, type Side, type Turn, type TurnsBySide } from '../stock/turn.js';
+import type { Cost } from '../kit/cost/cost.js';
+import { embeddedBinaries, type PostgresBinaries, postgresBinaries } from '../kit/postgres/binaries.js';
+import { type DatabaseChoice, databaseChoice } from '../kit/postgres/choice.js';
+import { number, reportOf, rows, spreadText, tableLines } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report, type Scenario, valuesOf } from '../kit/scenario.js';
+import { COMPARED, turnOf } from './stock/figures.js';
+import { steadyTurn } from './stock/steady.js';
+import { type Compared, compare, costsOf, ORDER, type Side, type Turn, type TurnsBySide } from './stock/turn.js';
 
 const OPTIONS = {
   version: { means: 'of the stock server: 15, 16, 17 or 18', default: 15 },

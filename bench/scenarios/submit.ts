@@ -1,15 +1,15 @@
 import { operationCounts } from '../../storage/partitions/inspection.js';
-import { Meter } from '../cost/meter.js';
-import { type Round, roundPlots, type Summary, summaryLines, summaryOf } from '../cost/rounds.js';
+import { Meter } from '../kit/cost/meter.js';
+import { number, reportOf, rows, spreadText } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { type BenchService, startService } from '../kit/service.js';
+import { type Spread, spreadOf } from '../kit/spread.js';
 import { capacityText, clientCapacity } from '../load/capacity.js';
 import { drive } from '../load/drive.js';
+import { insertBaseline } from '../load/insert-baseline.js';
 import type { LoadOrder } from '../load/messages.js';
 import { errorsOf, faultsAmong, roundOf } from '../load/round.js';
-import { number, reportOf, rows, spreadText } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { type BenchService, startService } from '../service.js';
-import { type Spread, spreadOf } from '../spread.js';
-import { insertBaseline } from '../submit/baseline.js';
+import { type Round, roundPlots, type Summary, summaryLines, summaryOf } from '../load/rounds.js';
 
 /** Inputs that each capability accepts; others are given with --input. */
 const INPUTS: Record<string, Record<string, unknown>> = {

@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 
-import type { Plot } from '../page/plot.js';
-import { number, reportOf, spreadText } from '../report.js';
-import { defineScenario, type OptionValues, type Report, type Scenario, valuesOf } from '../scenario.js';
-import { kneeOf, type Tried } from '../tune/knee.js';
-import { TUNABLES, type Tunable } from '../tune/tunables.js';
+import type { Plot } from '../kit/page/plot.js';
+import { number, reportOf, spreadText } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report, type Scenario, valuesOf } from '../kit/scenario.js';
+import { kneeOf, type Tried } from './tune/knee.js';
+import { TUNABLES, type Tunable } from './tune/tunables.js';
 
 const OPTIONS = {
   scenario: { means: `whose rate is looked at: ${Object.keys(TUNABLES).join(', ')}`, default: 'end-to-end' },

@@ -1,16 +1,16 @@
-import { costOf } from '../cost/cost.js';
-import { Meter, type Usage } from '../cost/meter.js';
+import { costOf } from '../kit/cost/cost.js';
+import { Meter, type Usage } from '../kit/cost/meter.js';
+import type { Plot } from '../kit/page/plot.js';
+import { number, reportOf, rows, spreadText } from '../kit/report.js';
+import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
+import { startService } from '../kit/service.js';
+import { spreadOf } from '../kit/spread.js';
+import { WORK } from '../kit/work.js';
 import { drive } from '../load/drive.js';
 import { newestIds } from '../load/ends.js';
 import type { KindResult, LoadOrder, LoadResult } from '../load/messages.js';
 import { errorsOf, faultsAmong, withClient } from '../load/round.js';
 import { runToEnd } from '../load/run-to-end.js';
-import type { Plot } from '../page/plot.js';
-import { number, reportOf, rows, spreadText } from '../report.js';
-import { defineScenario, type OptionValues, type Report } from '../scenario.js';
-import { startService } from '../service.js';
-import { spreadOf } from '../spread.js';
-import { WORK } from '../work.js';
 
 const OPTIONS = {
   seconds: { means: 'how long a round is measured', default: 10 },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { SessionSaves } from '../../actors/session-saves.js';
-import { FaultyLink } from '../../bench/chaos/link.js';
+import { FaultyLink } from '../../bench/scenarios/chaos/link.js';
 import type { Session } from '../../browser-pool/session.js';
 import { createLogger } from '../../storage/log/log.js';
 import { openDatabase } from '../../storage/postgres/database.js';

@@ -1,13 +1,13 @@
 import t from 'tap';
-import { arrivals } from '../../bench/abuse/arrivals.js';
-import { ATTACKS } from '../../bench/abuse/attacks.js';
-import { LIMITS } from '../../bench/abuse/limits.js';
-import { KINDS, type Kind, type KindResult, type Measured } from '../../bench/abuse/messages.js';
-import { Phase } from '../../bench/abuse/phase.js';
-import type { Trial } from '../../bench/abuse/trial.js';
-import { type Bounds, standingOf, verdictOf } from '../../bench/abuse/verdict.js';
-import { peakMemory } from '../../bench/abuse/watch.js';
-import { useOf } from '../../bench/process-use.js';
+import { useOf } from '../../bench/kit/process-use.js';
+import { arrivals } from '../../bench/scenarios/abuse/arrivals.js';
+import { ATTACKS } from '../../bench/scenarios/abuse/attacks.js';
+import { LIMITS } from '../../bench/scenarios/abuse/limits.js';
+import { KINDS, type Kind, type KindResult, type Measured } from '../../bench/scenarios/abuse/messages.js';
+import { Phase } from '../../bench/scenarios/abuse/phase.js';
+import type { Trial } from '../../bench/scenarios/abuse/trial.js';
+import { type Bounds, standingOf, verdictOf } from '../../bench/scenarios/abuse/verdict.js';
+import { peakMemory } from '../../bench/scenarios/abuse/watch.js';
 
 const BOUNDS: Bounds = { ratio: 2, p99_ms: 50, grown_mib: 512, leaked_mib: 64 };
 

@@ -6,7 +6,7 @@ import type {
   OperationRecord,
   Rows,
   SubmissionRecord,
-} from '../../bench/chaos/evidence.js';
+} from '../../bench/scenarios/chaos/evidence.js';
 import { PARTITIONS, partitionOf } from '../../storage/model/records.js';
 
 /**

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { SeededRandom } from '../../bench/sandbox/data/seeded-random.js';
 import {
   drawExtremes,
   extremeLines,
@@ -6,9 +7,8 @@ import {
   patienceWith,
   RECORDS,
   RefusedExtreme,
-} from '../../bench/chaos/extremes/draw.js';
-import { GappedWork } from '../../bench/chaos/load/work.js';
-import { SeededRandom } from '../../bench/sandbox/data/seeded-random.js';
+} from '../../bench/scenarios/chaos/extremes/draw.js';
+import { GappedWork } from '../../bench/scenarios/chaos/load/work.js';
 
 const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
 
@@ -26,7 +26,7 @@ for (const [module, { drawn, kept, usual }] of Object.entries(RECORDS)) {
     t.same(
       known.toSorted(),
       Object.keys(usual).toSorted(),
-      'a new limit goes into bench/chaos/extremes, under one of them',
+      'a new limit goes into bench/scenarios/chaos/extremes, under one of them',
     );
     t.equal(new Set(known).size, known.length, 'under one of them alone');
     for (const [name, why] of Object.entries(kept)) t.ok(why.length > 10, name);

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { planFaults } from '../../bench/chaos/faults/schedule.js';
-import { runChaos } from '../../bench/chaos/run.js';
+import { planFaults } from '../../bench/scenarios/chaos/faults/schedule.js';
+import { runChaos } from '../../bench/scenarios/chaos/run.js';
 
 /** A seed with which every kind of fault fits into so short a run. */
 const TRIED = { seed: 1103, minutes: 22 / 60, nodes: 2, every: 0.6 };

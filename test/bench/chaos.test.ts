@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { variablesOf } from '../../bench/chaos/extremes/draw.js';
-import { FAULT_KINDS } from '../../bench/chaos/faults/kinds.js';
-import { type PlannedFault, planFaults, type ScheduleOptions } from '../../bench/chaos/faults/schedule.js';
+import { variablesOf } from '../../bench/scenarios/chaos/extremes/draw.js';
+import { FAULT_KINDS } from '../../bench/scenarios/chaos/faults/kinds.js';
+import { type PlannedFault, planFaults, type ScheduleOptions } from '../../bench/scenarios/chaos/faults/schedule.js';
 
 /** A seed with which every kind of fault fits into so short a run. */
 const RUN = { seed: 1103, minutes: 22 / 60, nodes: 2, every: 0.6 };
@@ -49,7 +49,7 @@ t.test('a tampered thread has the clock it was given, and one of a node crashes 
       worker.once('error', (error) => console.log(JSON.stringify({ seen, error: error.message })));
     `,
   });
-  const tampering = new URL('../../bench/chaos/parts/tampering.js', import.meta.url).href;
+  const tampering = new URL('../../bench/scenarios/chaos/parts/tampering.js', import.meta.url).href;
   const env = { CHAOS_ORDERS: join(folder, 'orders'), CHAOS_POLL_MS: '10' };
   const args = ['--import', tampering, join(folder, 'main.mjs')];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
@@ -83,7 +83,7 @@ t.test(
       'package.json': '{ "type": "module" }',
     });
     const program = join(folder, 'server/main.js');
-    const tampering = new URL('../../bench/chaos/parts/tampering.js', import.meta.url).href;
+    const tampering = new URL('../../bench/scenarios/chaos/parts/tampering.js', import.meta.url).href;
     const given = variablesOf({ ids_off_ms: -4_000, limits: { 'actors.poll_ms': 5, 'actors.unknown_ms': 1 } });
     const env = { CHAOS_ORDERS: join(folder, 'orders'), CHAOS_PROGRAM: program, ...given };
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', tampering, program], {

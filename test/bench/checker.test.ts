@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { check, INVARIANTS } from '../../bench/chaos/checker/check.js';
-import { type FaultFamily, familyOf } from '../../bench/chaos/checker/faults.js';
-import { figures } from '../../bench/chaos/checker/figures.js';
-import { LIMITS as CLOCKS } from '../../bench/chaos/checker/limits.js';
-import { findWrites } from '../../bench/chaos/checker/markers.js';
-import type { Evidence } from '../../bench/chaos/evidence.js';
+import { check, INVARIANTS } from '../../bench/scenarios/chaos/checker/check.js';
+import { type FaultFamily, familyOf } from '../../bench/scenarios/chaos/checker/faults.js';
+import { figures } from '../../bench/scenarios/chaos/checker/figures.js';
+import { LIMITS as CLOCKS } from '../../bench/scenarios/chaos/checker/limits.js';
+import { findWrites } from '../../bench/scenarios/chaos/checker/markers.js';
+import type { Evidence } from '../../bench/scenarios/chaos/evidence.js';
 import { partitionOf } from '../../storage/model/records.js';
 import { sized } from '../fixture/size.js';
 import { keptEvidence } from './chaos-evidence.js';
@@ -371,7 +371,7 @@ t.test('kept evidence is judged again by a program, which also tells what is kno
   const { row, write } = someWrite(evidence);
   const folder = t.testdir({ 'kept.json': JSON.stringify(evidence) });
   const recheck = (name: string, ...ids: string[]) => {
-    const program = join(import.meta.dirname, '../../bench/chaos/checker/recheck.js');
+    const program = join(import.meta.dirname, '../../bench/scenarios/chaos/checker/recheck.js');
     return spawnSync(process.execPath, [program, join(folder, name), ...ids], { encoding: 'utf8' });
   };
   const kept = recheck('kept.json');

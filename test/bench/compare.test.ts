@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import t from 'tap';
-import { type Rounds, ratioLines, ratiosOf, sidesOf } from '../../bench/compare/ratios.js';
-import { sideBySide } from '../../bench/compare/side-by-side.js';
-import { treeOf } from '../../bench/compare/tree.js';
-import type { Cost } from '../../bench/cost/cost.js';
-import { spreadOf } from '../../bench/spread.js';
+import type { Cost } from '../../bench/kit/cost/cost.js';
+import { spreadOf } from '../../bench/kit/spread.js';
+import { type Rounds, ratioLines, ratiosOf, sidesOf } from '../../bench/scenarios/compare/ratios.js';
+import { sideBySide } from '../../bench/scenarios/compare/side-by-side.js';
+import { treeOf } from '../../bench/scenarios/compare/tree.js';
 
 const cost = (us: number): Cost => ({
   ...{ service_us: spreadOf([us]), postgres_us: spreadOf([us * 2]), operations: 10 },

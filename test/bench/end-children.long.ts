@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { descendantsOf, processorOf } from '../../bench/cost/cpu.js';
+import { descendantsOf, processorOf } from '../../bench/kit/cost/cpu.js';
 import { eventually } from '../fixture/eventually.js';
 import { sized } from '../fixture/size.js';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { FaultyLink } from '../../bench/chaos/link.js';
+import { FaultyLink } from '../../bench/scenarios/chaos/link.js';
 import { eventually } from '../fixture/eventually.js';
 
 /** A side of a connection, with the text that it got. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t from 'tap';
-import { NodesClient } from '../../bench/chaos/load/client.js';
+import { NodesClient } from '../../bench/scenarios/chaos/load/client.js';
 
 /** A node that does this with each connection that sends something. */
 async function node(onData: (socket: Socket) => void) {

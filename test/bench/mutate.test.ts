@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { codeEdits } from '../../bench/mutate/code-edits.js';
-import type { Rule } from '../../bench/mutate/fault.js';
-import { drawFaults } from '../../bench/mutate/faults.js';
-import { importersOf } from '../../bench/mutate/imports.js';
-import { Tree } from '../../bench/mutate/tree.js';
+import { codeEdits } from '../../bench/scenarios/mutate/code-edits.js';
+import type { Rule } from '../../bench/scenarios/mutate/fault.js';
+import { drawFaults } from '../../bench/scenarios/mutate/faults.js';
+import { importersOf } from '../../bench/scenarios/mutate/imports.js';
+import { Tree } from '../../bench/scenarios/mutate/tree.js';
 
 /** What each rule makes of a text. */
 const made = (text: string) =>

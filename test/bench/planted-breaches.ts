@@ -1,5 +1,5 @@
-import type { INVARIANTS } from '../../bench/chaos/checker/check.js';
-import type { Evidence, OperationRecord, SubmissionRecord } from '../../bench/chaos/evidence.js';
+import type { INVARIANTS } from '../../bench/scenarios/chaos/checker/check.js';
+import type { Evidence, OperationRecord, SubmissionRecord } from '../../bench/scenarios/chaos/evidence.js';
 import { partitionOf } from '../../storage/model/records.js';
 
 /** One edit of kept evidence that breaks a promise. */

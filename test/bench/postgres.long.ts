@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { postgresBinaries } from '../../bench/postgres/binaries.js';
-import { type DatabaseChoice, databaseChoice } from '../../bench/postgres/choice.js';
-import { type PostgresServer, startPostgres } from '../../bench/postgres/server.js';
+import { postgresBinaries } from '../../bench/kit/postgres/binaries.js';
+import { type DatabaseChoice, databaseChoice } from '../../bench/kit/postgres/choice.js';
+import { type PostgresServer, startPostgres } from '../../bench/kit/postgres/server.js';
 import { eventually } from '../fixture/eventually.js';
 
 /** The server of a run with this choice. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import t from 'tap';
-import { acceptedAt, useOf } from '../../bench/process-use.js';
+import { acceptedAt, useOf } from '../../bench/kit/process-use.js';
 import { eventually } from '../fixture/eventually.js';
 
 t.test('a connection is a handle of the process, and is counted at the port that accepted it', async (t) => {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { v7 as uuidv7 } from 'uuid';
-import { check } from '../../bench/chaos/checker/check.js';
-import { readRows } from '../../bench/chaos/checker/read-rows.js';
-import { OrphanProbe } from '../../bench/chaos/parts/orphan-probe.js';
+import { check } from '../../bench/scenarios/chaos/checker/check.js';
+import { readRows } from '../../bench/scenarios/chaos/checker/read-rows.js';
+import { OrphanProbe } from '../../bench/scenarios/chaos/parts/orphan-probe.js';
 import { insertSubscription } from '../../storage/deliveries/subscriptions.js';
 import { timeOfId } from '../../storage/model/id-time.js';
 import { partitionOf } from '../../storage/model/records.js';

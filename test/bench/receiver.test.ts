@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
-import { type Callback, startReceiver } from '../../bench/receiver.js';
+import { type Callback, startReceiver } from '../../bench/kit/receiver.js';
 import { demoReceiver } from '../../server/start/demo-receiver.js';
 
 async function receiving(t: Test) {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Sizes, TABLES, type TableSize, tableVerdicts } from '../../bench/retention/tables.js';
+import { type Sizes, TABLES, type TableSize, tableVerdicts } from '../../bench/scenarios/retention/tables.js';
 
 /** The same of every table at each of these moments. */
 const samplesOf = (sizes: TableSize[]): Sizes[] =>

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Machine, search } from '../../bench/schedules/machine.js';
+import { Machine, search } from '../../bench/scenarios/schedules/machine.js';
 import { freshDatabase } from '../fixture/database.js';
 import { sized } from '../fixture/size.js';
 

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { Latencies, type Latency } from '../../bench/latencies.js';
-import { type Ending, leftOf } from '../../bench/soak/ending.js';
-import type { QuarterLatencies } from '../../bench/soak/messages.js';
-import type { Sample } from '../../bench/soak/samples.js';
-import { creepOf, verdictOf, verdictsOf } from '../../bench/soak/verdicts.js';
+import { Latencies, type Latency } from '../../bench/kit/latencies.js';
+import { type Ending, leftOf } from '../../bench/scenarios/soak/ending.js';
+import type { QuarterLatencies } from '../../bench/scenarios/soak/messages.js';
+import type { Sample } from '../../bench/scenarios/soak/samples.js';
+import { creepOf, verdictOf, verdictsOf } from '../../bench/scenarios/soak/verdicts.js';
 
 const MIB = 1_024 * 1_024;
 const SECONDS = 1_200;

@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Cost } from '../../bench/cost/cost.js';
-import { spreadOf } from '../../bench/spread.js';
-import { compare, costsOf, type Turn } from '../../bench/stock/turn.js';
+import type { Cost } from '../../bench/kit/cost/cost.js';
+import { spreadOf } from '../../bench/kit/spread.js';
+import { compare, costsOf, type Turn } from '../../bench/scenarios/stock/turn.js';
 
 const cost = (us: number, wal_bytes?: number): Cost => ({
   ...{ service_us: spreadOf([us]), postgres_us: spreadOf([us * 2]), operations: 10 },

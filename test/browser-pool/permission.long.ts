@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { FaultyLink } from '../../bench/chaos/link.js';
+import { FaultyLink } from '../../bench/scenarios/chaos/link.js';
 import { Account } from './account.js';
 import { poolFixture } from './fixture.js';
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { importersOf, readImports } from '../../bench/mutate/imports.js';
+import { importersOf, readImports } from '../../bench/scenarios/mutate/imports.js';
 import { FOLDERS } from '../syntax.js';
 
 const DIST = join(import.meta.dirname, '../..');

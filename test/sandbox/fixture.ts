@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { control as requestControl } from '../../bench/control.js';
-import { NetworkProcess } from '../../bench/network-process.js';
+import { control as requestControl } from '../../bench/kit/control.js';
+import { NetworkProcess } from '../../bench/kit/network-process.js';
 import type { Ready } from '../../bench/sandbox/network.js';
 
 /** What a fixture needs of a tap test: a call at its end. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { fillHistory } from '../../bench/lists/history.js';
+import { fillHistory } from '../../bench/kit/history.js';
 import { Removals } from '../../storage/maintenance/removals.js';
 import type { Sql } from '../../storage/postgres/database.js';
 import { eventually } from '../fixture/eventually.js';

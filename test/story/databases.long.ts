@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { postgresBinaries } from '../../bench/postgres/binaries.js';
+import { postgresBinaries } from '../../bench/kit/postgres/binaries.js';
 import { pgBouncerFiles, startPgBouncer } from '../fixture/pgbouncer.js';
 import { failedStart, serviceSettings } from '../fixture/service.js';
 import { stockPostgres } from '../fixture/stock-postgres.js';

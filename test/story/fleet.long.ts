@@ -1,7 +1,7 @@
 import t from 'tap';
-import { checkInvariants } from '../../bench/fleet/invariants.js';
-import { signInFleet } from '../../bench/fleet/members.js';
-import { mixedWork } from '../../bench/fleet/work.js';
+import { checkInvariants } from '../../bench/scenarios/fleet/invariants.js';
+import { signInFleet } from '../../bench/scenarios/fleet/members.js';
+import { mixedWork } from '../../bench/scenarios/fleet/work.js';
 import { serviceFixture, startService } from '../fixture/service.js';
 import { sized } from '../fixture/size.js';
 

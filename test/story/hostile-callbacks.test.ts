@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { mapConcurrent } from '../../bench/map-concurrent.js';
+import { mapConcurrent } from '../../bench/kit/map-concurrent.js';
 import { type CanaryHits, canaryListener, NO_HITS } from '../fixture/canary-listener.js';
 import { authority } from '../fixture/certificates.js';
 import type { Client } from '../fixture/client.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { readMetrics } from '../../bench/metrics.js';
-import { withRoom } from '../../bench/with-room.js';
+import { readMetrics } from '../../bench/kit/metrics.js';
+import { withRoom } from '../../bench/kit/with-room.js';
 import { eventually } from '../fixture/eventually.js';
 import { jobIds } from '../fixture/jobs.js';
 import { serviceFixture, startService } from '../fixture/service.js';

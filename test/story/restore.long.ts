@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { LIMITS } from '../../actors/limits.js';
-import { NetworkProcess } from '../../bench/network-process.js';
+import { NetworkProcess } from '../../bench/kit/network-process.js';
 import { SCOPES } from '../../storage/model/records.js';
 import { openDatabase } from '../../storage/postgres/database.js';
 import { migrate } from '../../storage/schema/migrate.js';

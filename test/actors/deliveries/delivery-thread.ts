@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { type Deliveries, openDeliveries } from '../../../actors/deliveries/deliveries.js';
 import type { DeliveryConsumer } from '../../../actors/deliveries/delivery-consumer.js';
 import { LeaseCell } from '../../../actors/lease.js';
-import { FaultyLink } from '../../../bench/chaos/link.js';
+import { FaultyLink } from '../../../bench/scenarios/chaos/link.js';
 import { dueQueues } from '../../../storage/jobs/job-table.js';
 import { createLogger } from '../../../storage/log/log.js';
 import { PARTITIONS } from '../../../storage/model/records.js';

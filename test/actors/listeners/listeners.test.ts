@@ -4,7 +4,7 @@ import { LIMITS } from '../../../actors/limits.js';
 import { Listeners } from '../../../actors/listeners/listeners.js';
 import { ProxyHealth } from '../../../actors/proxy-health.js';
 import { SessionSaves } from '../../../actors/session-saves.js';
-import { openSignIn } from '../../../bench/listeners/sign-in.js';
+import { openSignIn } from '../../../bench/scenarios/listeners/sign-in.js';
 import { findConnections, insertSocialConnection } from '../../../storage/connections/connections.js';
 import { findListener, listGaps } from '../../../storage/connections/listener-read.js';
 import { addProxy, listFailingProxies, listProxies, noteProxy } from '../../../storage/connections/proxies.js';

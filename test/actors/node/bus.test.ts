@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { Bus } from '../../../actors/node/bus.js';
 import type { Hint } from '../../../actors/system.js';
-import { FaultyLink } from '../../../bench/chaos/link.js';
+import { FaultyLink } from '../../../bench/scenarios/chaos/link.js';
 import { createLogger } from '../../../storage/log/log.js';
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import { type Node, startNode } from '../../../actors/node/node.js';
 import type { SubmitOutcome } from '../../../actors/system.js';
-import { FaultyLink } from '../../../bench/chaos/link.js';
+import { FaultyLink } from '../../../bench/scenarios/chaos/link.js';
 import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
 import { createLogger } from '../../../storage/log/log.js';
 import { openDatabase } from '../../../storage/postgres/database.js';

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { LeaseCell } from '../../../actors/lease.js';
 import { Ownership, type OwnershipOptions } from '../../../actors/node/ownership.js';
-import { FaultyLink } from '../../../bench/chaos/link.js';
+import { FaultyLink } from '../../../bench/scenarios/chaos/link.js';
 import { createLogger } from '../../../storage/log/log.js';
 import { startOperations } from '../../../storage/operations/starts.js';
 import { submitOperations } from '../../../storage/operations/submission.js';

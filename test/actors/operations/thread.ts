@@ -14,7 +14,7 @@ import { MailboxCloser } from '../../../actors/operations/partition/mailbox-clos
 import { Partition, type PartitionContext } from '../../../actors/operations/partition/partition.js';
 import { PendingStores } from '../../../actors/operations/partition/pending-stores.js';
 import { Sweep } from '../../../actors/operations/partition/sweep.js';
-import { FaultyLink } from '../../../bench/chaos/link.js';
+import { FaultyLink } from '../../../bench/scenarios/chaos/link.js';
 import { createLogger } from '../../../storage/log/log.js';
 import type { OperationRow } from '../../../storage/model/records.js';
 import { findOperations } from '../../../storage/operations/operations.js';

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { PostgresServer } from '../../../bench/postgres/server.js';
+import type { PostgresServer } from '../../../bench/kit/postgres/server.js';
 import { adminProgram } from '../../../server/admin/program.js';
 import type { Finding } from '../../../storage/postgres/server-checks/inspect.js';
 import { dataFolder } from '../../fixture/data-folder.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { NetworkProcess } from '../../../bench/network-process.js';
+import { NetworkProcess } from '../../../bench/kit/network-process.js';
 import { adminProgram } from '../../../server/admin/program.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { withCertificate } from '../../fixture/network-certificate.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { IDLE } from '../../../bench/consoles/hour.js';
+import { IDLE } from '../../../bench/scenarios/consoles/hour.js';
 import { LIMITS } from '../../../server/http/limits.js';
 import { BodyMemory } from '../../../server/http/wire/body-memory.js';
 import { ConnectionCount } from '../../../server/http/wire/connection-count.js';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
-import { IDLE } from '../../../bench/consoles/hour.js';
+import { IDLE } from '../../../bench/scenarios/consoles/hour.js';
 import { addProxy, noteProxy } from '../../../storage/connections/proxies.js';
 import { storeStep } from '../../../storage/overview/steps.js';
 import { together } from '../../../storage/overview/tally.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { storeHour } from '../../../bench/consoles/hour.js';
+import { storeHour } from '../../../bench/scenarios/consoles/hour.js';
 import { noteStored } from '../../../storage/maintenance/stored.js';
 import { setOwnLimit } from '../../../storage/workspaces/limits.js';
 import { ownService } from '../../fixture/shared-service.js';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { NetworkProcess } from '../../../bench/network-process.js';
+import { NetworkProcess } from '../../../bench/kit/network-process.js';
 import type { Site } from '../../../browser-pool/social/site/site.js';
 import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
 import { ConfigError } from '../../../server/start/config.js';

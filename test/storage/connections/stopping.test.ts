@@ -1,5 +1,5 @@
 import t from 'tap';
-import { fillHistory } from '../../../bench/lists/history.js';
+import { fillHistory } from '../../../bench/kit/history.js';
 import { stopRest, stopWork } from '../../../storage/connections/stopping.js';
 import { LIMITS } from '../../../storage/limits.js';
 import { freshDatabase } from '../../fixture/database.js';

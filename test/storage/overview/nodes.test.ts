@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { IDLE } from '../../../bench/consoles/hour.js';
+import { IDLE } from '../../../bench/scenarios/consoles/hour.js';
 import { listNodes } from '../../../storage/overview/nodes.js';
 import { type NodeMeasures, storeStep } from '../../../storage/overview/steps.js';
 import { together } from '../../../storage/overview/tally.js';

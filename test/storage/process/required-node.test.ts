@@ -28,7 +28,7 @@ t.test('a program that an older Node runs ends with one line, before it begins a
     ['npm start', 'server/main.js'],
     ['npm run admin', 'server/admin.js', 'workspace', 'list'],
     ['npm run bench', 'bench/main.js'],
-    ['npm run receiver', 'bench/receive.js'],
+    ['npm run receiver', 'bench/examples/receive.js'],
     ['npm run schema', 'storage/schema/dump.js', '--check'],
     ['npm run sbom', 'server/bill-of-materials.js'],
     ['npm run docs', 'server/docs.js', '--check'],

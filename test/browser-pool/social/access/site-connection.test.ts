@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { FaultyLink } from '../../../../bench/chaos/link.js';
+import { FaultyLink } from '../../../../bench/scenarios/chaos/link.js';
 import { RunFailure } from '../../../../browser-pool/failures.js';
 import { SiteConnection } from '../../../../browser-pool/social/access/site-connection.js';
 import { UNKNOWN_PROGRESS } from '../../../../storage/model/evidence.js';

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
-import { mapConcurrent } from '../../../../bench/map-concurrent.js';
+import { mapConcurrent } from '../../../../bench/kit/map-concurrent.js';
 import { SCOPES } from '../../../../storage/model/records.js';
 import { Deadline } from '../../../../storage/process/deadline.js';
 import { createKey } from '../../../../storage/workspaces/keys.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { IDLE } from '../../../../bench/consoles/hour.js';
+import { IDLE } from '../../../../bench/scenarios/consoles/hour.js';
 import { LIMITS } from '../../../../storage/limits.js';
 import { firstIdAt } from '../../../../storage/model/id-time.js';
 import { type NodeStep, readSteps, storeStep } from '../../../../storage/overview/steps.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { withRoom } from '../../../../bench/with-room.js';
+import { withRoom } from '../../../../bench/kit/with-room.js';
 import { startEdge } from '../../../../server/edge.js';
 import type { SubscriptionRules } from '../../../../server/http/subscription-rules.js';
 import { DROPS } from '../../../../storage/maintenance/removal.js';

@@ -1,0 +1,108 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { LIMITS } from '../../kit/limits.js';
+
+/**
+ * The receiver of the deliveries scenario, run as a process so that it shares no thread with what it measures. It answers
+ * 204 at once, counts every event of every path once, and checks the signature of a sample. Paths that begin with
+ * `/dead` are never answered, those that begin with `/slow` after a while.
+ */
+export interface ReceiverIdentity {
+  host: string;
+  /** PEM. */
+  key: string;
+  /** PEM. */
+  cert: string;
+  /** The secret of the subscriptions that call it. */
+  secret: string;
+}
+
+export type ToReceiver =
+  | { type: 'start'; identity: ReceiverIdentity }
+  /** Forgets what came in and answers `done` once `count` callbacks have been accepted. */
+  | { type: 'expect'; count: number }
+  /** Answers `tally` with what came in since. */
+  | { type: 'report' };
+
+export type FromReceiver = { type: 'listening'; url: string } | { type: 'done' } | { type: 'tally'; tally: Tally };
+
+export interface Tally {
+  /** Callbacks that were answered with 204. */
+  accepted: number;
+  /** Of them, callbacks whose event had come to the same path before. */
+  repeated: number;
+  checked: number;
+  /** Of the checked ones, those whose signature is not that of the secret. */
+  forged: number;
+  /** The last body that came in. */
+  body: string;
+  /** Milliseconds from `received_at` of the event to its arrival here, of each callback of a `/healthy` path. */
+  healthy_ms: number[];
+}
+
+const seen = new Set<string>();
+const empty = (): Tally => ({ accepted: 0, repeated: 0, checked: 0, forged: 0, body: '', healthy_ms: [] });
+let tally = empty();
+let lastBody: Buffer = Buffer.alloc(0);
+let expected = Number.POSITIVE_INFINITY;
+
+const send = (message: FromReceiver) => process.send?.(message);
+
+function accept(path: string, headers: NodeJS.Dict<string | string[]>, body: Buffer, secret: string): void {
+  lastBody = body;
+  const key = `${path} ${headers['x-cs-event-id']}`;
+  if (seen.has(key)) tally.repeated++;
+  seen.add(key);
+  if (path.startsWith('/healthy')) {
+    const { received_at } = JSON.parse(body.toString()) as { received_at: string };
+    tally.healthy_ms.push(Date.now() - Date.parse(received_at));
+  }
+  const signature = headers['x-cs-signature'];
+  if (signature !== undefined && tally.accepted % LIMITS.signature_sample_callbacks === 0) {
+    tally.checked++;
+    const hmac = createHmac('sha256', secret).update(`${headers['x-cs-timestamp']}.`).update(body);
+    if (signature !== `v1=${hmac.digest('hex')}`) tally.forged++;
+  }
+  if (++tally.accepted === expected) send({ type: 'done' });
+}
+
+async function start({ host, key, cert, secret }: ReceiverIdentity): Promise<void> {
+  const server = createServer({ key, cert, keepAliveTimeout: 60_000 }, (request, response) => {
+    const path = request.url ?? '';
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (path.startsWith('/dead')) return;
+      const answer = () => {
+        response.writeHead(204).end();
+        accept(path, request.headers, Buffer.concat(chunks), secret);
+      };
+      if (path.startsWith('/slow')) setTimeout(answer, LIMITS.slow_answer_ms);
+      else answer();
+    });
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  send({ type: 'listening', url: `https://${host}:${(server.address() as AddressInfo).port}` });
+}
+
+process.on('message', (message: ToReceiver) => {
+  switch (message.type) {
+    case 'start':
+      void start(message.identity);
+      return;
+    case 'expect':
+      seen.clear();
+      tally = empty();
+      expected = message.count;
+      return;
+    case 'report':
+      send({ type: 'tally', tally: { ...tally, body: lastBody.toString() } });
+      return;
+    default:
+      message satisfies never;
+  }
+});
+process.once('disconnect', () => process.exit());
