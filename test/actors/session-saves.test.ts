@@ -116,3 +116,14 @@ t.test('who is refused waits for the answers to others, and for what they bring 
   later();
   await saves.quiet(id, signal);
 });
+
+t.test('who is refused waits no longer once its own run is stopped', async (t) => {
+  const { saves, id } = await fixture(t);
+  const stop = new AbortController();
+  const answered = saves.use(id);
+  const waits = saves.quiet(id, stop.signal);
+  stop.abort();
+  await waits; // although the other one has no answer
+  t.equal(saves.settled(id), undefined);
+  answered();
+});

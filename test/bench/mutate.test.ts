@@ -4,7 +4,7 @@ import t from 'tap';
 import { codeEdits } from '../../bench/scenarios/mutate/code-edits.js';
 import type { Rule } from '../../bench/scenarios/mutate/fault.js';
 import { drawFaults } from '../../bench/scenarios/mutate/faults.js';
-import { importersOf } from '../../bench/scenarios/mutate/imports.js';
+import { importersOf, withPrograms } from '../../bench/scenarios/mutate/imports.js';
 import { Tree } from '../../bench/scenarios/mutate/tree.js';
 
 /** What each rule makes of a text. */
@@ -88,6 +88,22 @@ t.test('tests are found by imports, the closest first', async (t) => {
       ['b.js', 1],
       ['c.js', 1],
       ['d.js', 2],
+    ],
+  );
+});
+
+t.test('who starts a program leads to what it is made of', async (t) => {
+  const root = t.testdir({
+    browsers: { 'host.js': '', 'pool.js': "const file = programFile('browsers/host'); other('browsers/host');" },
+    'none.js': "programFile('is/gone')",
+  });
+  const imports = new Map(Object.entries({ 'browsers/host.js': [], 'browsers/pool.js': [], 'none.js': [] }));
+  t.strictSame(
+    [...withPrograms(root, imports)],
+    [
+      ['browsers/host.js', []],
+      ['browsers/pool.js', ['browsers/host.js']],
+      ['none.js', []],
     ],
   );
 });

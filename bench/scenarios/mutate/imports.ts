@@ -21,6 +21,19 @@ export function readImports(root: string, folders: readonly string[], endings: r
   );
 }
 
+/**
+ * The same with the programs that a file starts as a thread or a process: it names each in a call of `programFile` or `threadPool`, by its
+ * module without the ending.
+ */
+export function withPrograms(root: string, imports: Imports): Imports {
+  return new Map(
+    [...imports].map(([file, named]) => {
+      const calls = readFileSync(join(root, file), 'utf8').matchAll(/\b(?:programFile|threadPool)\('([\w/-]+)'/g);
+      return [file, [...named, ...[...calls].map(([, program]) => `${program}.js`).filter((one) => imports.has(one))]];
+    }),
+  );
+}
+
 function importsOf(root: string, file: string): string[] {
   const { importedFiles } = ts.preProcessFile(readFileSync(join(root, file), 'utf8'), true, true);
   return importedFiles.map(({ fileName }) => fileName).filter((name) => name.startsWith('.'));

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Compiled } from './faults.js';
-import { importersOf, readImports } from './imports.js';
+import { importersOf, readImports, withPrograms } from './imports.js';
 
 /** Made anew in a copy, or of no use to tests. */
 const OWN = ['dist', '.data', '.git', '.tap'];
@@ -20,7 +20,8 @@ export class Tree {
   /** Use `copy`. */
   constructor(folder: string) {
     this.#folder = folder;
-    this.#imports = readImports(join(folder, 'dist'), FOLDERS, ['.js']);
+    const dist = join(folder, 'dist');
+    this.#imports = withPrograms(dist, readImports(dist, FOLDERS, ['.js']));
   }
 
   static async copy(root: string, folder: string): Promise<Tree> {

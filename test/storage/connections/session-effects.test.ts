@@ -1,10 +1,12 @@
 import t from 'tap';
+import { addProxy } from '../../../storage/connections/proxies.js';
 import {
   type ConnectionChange,
   changeConnection,
   endSession,
   renewSession,
 } from '../../../storage/connections/session-effects.js';
+import { keyRing } from '../../../storage/secrets/encryption.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
@@ -71,3 +73,31 @@ t.test(
     t.strictSame(await row(), { session: undefined, revision: 1 });
   },
 );
+
+t.test('a session is not pinned to a proxy that was switched off meanwhile', async (t) => {
+  const { db } = await freshDatabase(t);
+  const { id } = await insertSocial(db, await insertWorkspace(db), 'ada');
+  const proxy = await addProxy(db, keyRing([]), { region: 'US', url: 'http://127.0.0.1:1' });
+  const pinned = async () =>
+    (await db.query<{ proxy_id: string | null }>('testPin', 'select proxy_id from connection where id = $1', [id]))[0]
+      ?.proxy_id;
+  const before = await pinned();
+  const signedIn: ConnectionChange = {
+    ...{ connectionId: id, expectedRevision: 1, revision: 2, health: 'ready', healthReason: null, ofSession: null },
+    ...{
+      sessionSealed: Buffer.from('new'),
+      actorId: 'ACoAAada',
+      passwordSealed: null,
+      proxyId: proxy.id,
+      recruiter: null,
+    },
+  };
+  const use = (active: boolean) =>
+    db.query('testActive', 'update regional_proxy set active = $2 where id = $1', [proxy.id, active]);
+  await use(false);
+  t.equal(await changeConnection(db, signedIn), false);
+  t.equal(await pinned(), before, 'nothing of the change is stored');
+  await use(true);
+  t.equal(await changeConnection(db, signedIn), true);
+  t.equal(await pinned(), proxy.id);
+});

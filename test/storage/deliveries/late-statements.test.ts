@@ -8,7 +8,7 @@ import {
   undoStarts,
 } from '../../../storage/deliveries/deliveries.js';
 import { fetchSubscriptions, parkSubscriptions } from '../../../storage/deliveries/delivery-queue.js';
-import { recoverStrays } from '../../../storage/deliveries/strays.js';
+import { fetchedJobs, putBackStrays, recoverStrays } from '../../../storage/deliveries/strays.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { deliveries, insertConnection, insertSubscription, record } from '../../actors/deliveries/delivery-host.js';
 import { freshDatabase } from '../../fixture/database.js';
@@ -106,4 +106,19 @@ t.test('a start that is taken back beside a cancellation stays canceled, whichev
   await commit();
   await undone;
   t.match(await deliveries(db), [{ status: 'canceled', attempt_count: 1, attempts: [{ sequence: 1 }] }]);
+});
+
+t.test('a stray job that another transaction holds is left as it is, and waited for by nobody', async (t) => {
+  const { db, connection } = await setUp(t);
+  const held = { id: connection.partition, epoch: EPOCH };
+  await fetchSubscriptions(db, held, 10, { workspaces: [], destinations: [] });
+  const queue = { partition: connection.partition, epoch: EPOCH, after: undefined };
+  const { jobs } = await fetchedJobs(db, [queue], 10);
+  t.equal(jobs.length, 1);
+  const commit = await holding(db, (tx) =>
+    tx.query('testHold', 'select from pgboss.job where id = $1 for update', [jobs[0]!.id]),
+  );
+  t.strictSame(await putBackStrays(db, [held], jobs), []);
+  await commit();
+  t.equal((await putBackStrays(db, [held], jobs)).length, 1);
 });

@@ -14,8 +14,8 @@ interface Line {
 /** What a process logs that runs this, with `log`, `outages` and the errors of statements in reach. */
 async function logged(level: string, program: string): Promise<Line[]> {
   const script = `
-    import { createLogger } from '${STORAGE}/log.js';
-    import { Outages } from '${STORAGE}/outages.js';
+    import { createLogger } from '${STORAGE}/log/log.js';
+    import { Outages } from '${STORAGE}/log/outages.js';
     import { AnswerLost, NotCommitted, NotSent } from '${STORAGE}/postgres/liveness.js';
     import pg from 'pg';
     const log = createLogger({ level: '${level}', format: 'json' }, {});

@@ -3,9 +3,11 @@ import { markDeleted } from '../../../storage/connections/connection-changes.js'
 import { createLogger } from '../../../storage/log/log.js';
 import { Removals } from '../../../storage/maintenance/removals.js';
 import type { Database } from '../../../storage/postgres/database.js';
+import { insertConnection, insertSubscription } from '../../actors/deliveries/delivery-host.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { insertSimulated, insertWorkspace } from '../../fixture/rows.js';
+import { insertQueue } from '../../server/rows.js';
 
 const log = createLogger({ level: 'silent', format: 'json' }, {});
 
@@ -73,4 +75,27 @@ t.test('where a slice takes too long, smaller ones are taken', async (t) => {
     (rows) => rows.length === 0,
   );
   await removals.stop();
+});
+
+t.test('the used keys of a connection are noted only a while after it was hidden', async (t) => {
+  const { db } = await freshDatabase(t);
+  const [young, old, kept] = [await insertConnection(db), await insertConnection(db), await insertConnection(db)];
+  for (const { id } of [young, old]) {
+    await insertQueue(db, id, 1);
+    await db.transaction((tx) => markDeleted(tx, id));
+  }
+  await db.query('testOld', `update connection set deleted_at = now() - interval '2 hours' where id = $1`, [old.id]);
+  const last = await insertSubscription(db, kept, 'https://receiver.test/');
+  await db.query('testDeleted', 'update subscription set deleted_at = now() where id = $1', [last]);
+  const removals = new Removals({ db, log, settle_ms: 60 * 60_000 });
+  removals.start();
+  await eventually(
+    'what comes last in a round is done',
+    () => db.query('testLast', 'select from subscription where id = $1', [last]),
+    (rows) => rows.length === 0,
+  );
+  await removals.stop();
+  const noted = await db.query('testNoted', 'select workspace_id from idempotency_tombstone');
+  t.strictSame(noted, [{ workspace_id: old.workspaceId }]);
+  t.equal((await left(db)).length, 3, 'none is removed as soon');
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { validated } from '../../../storage/model/examined.js';
 import { fieldError } from '../../../storage/model/field-errors.js';
 
 const open = { root: 'body', secret: false };
@@ -29,4 +30,31 @@ t.test('a type is shown without what typia adds for optional fields and grouping
   t.equal(shown('SimulatedActorInput'), 'an object');
   t.equal(shown('Record<string, unknown>'), 'an object');
   t.equal(fieldError({ path: '$input', expected: 'Anything', value: 1 }, open).expected, 'an object');
+});
+
+t.test('of a list that is too long only its beginning is examined, and told as too long', async (t) => {
+  const seen: unknown[] = [];
+  const validate = (value: unknown) => {
+    seen.push(value);
+    return { success: (value as unknown[]).length <= 100 };
+  };
+  t.equal(
+    validated(
+      validate,
+      Array.from({ length: 100 }, () => 1),
+    ).success,
+    true,
+  );
+  t.equal(
+    validated(
+      validate,
+      Array.from({ length: 50_000 }, () => 1),
+    ).success,
+    false,
+  );
+  t.strictSame(
+    seen.map((one) => (one as unknown[]).length),
+    [100, 101],
+    'one more than may be',
+  );
 });

@@ -6,7 +6,7 @@ import { insertSubscription } from '../../../storage/deliveries/subscriptions.js
 import { keyRing } from '../../../storage/secrets/encryption.js';
 import { sealedUnder } from '../../../storage/secrets/key-usage.js';
 import { reencryptAll } from '../../../storage/secrets/reencrypt.js';
-import { sessionContext, subscriptionSecretContext } from '../../../storage/secrets/sealing.js';
+import { filePartContext, sessionContext, subscriptionSecretContext } from '../../../storage/secrets/sealing.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { insertSimulated, insertSocial, insertWorkspace } from '../../fixture/rows.js';
 
@@ -81,3 +81,26 @@ t.test('a re-encryption leaves and counts what it has no key for', async (t) => 
     unknown: { lost: 1 },
   });
 });
+
+t.test(
+  'a file part whose bytes were changed ends a re-encryption: it is not passed by as one of a lost key',
+  async (t) => {
+    const { db } = await freshDatabase(t);
+    const { id } = await insertSimulated(db, await insertWorkspace(db), 'ann');
+    const [operation, attempt] = [randomUUID(), randomUUID()];
+    const sealed = keyRing([former]).sealData(Buffer.from('a page'), filePartContext(operation, attempt, 0));
+    const changed = Buffer.from(sealed);
+    changed[changed.length - 1]! ^= 1;
+    await db.query(
+      'testFile',
+      `with o as (
+       insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input, result)
+       select $1, workspace_id, id, partition, 'social.file.download', 'succeeded', 'k', '\\x00', '{}', '{}' from connection where id = $2)
+     insert into operation_file (operation_id, attempt_id, part, bytes, sealed) values ($1, $3, 0, $4, true)`,
+      [operation, id, attempt, changed],
+    );
+    await t.rejects(reencryptAll(db, keyRing([next, former])));
+    await db.query('testMend', 'update operation_file set bytes = $1', [sealed]);
+    t.match(await reencryptAll(db, keyRing([next, former])), { resealed: { 'operation_file.bytes': 1 } });
+  },
+);

@@ -4,6 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { LIMITS } from '../../../../storage/limits.js';
 import { createLogger } from '../../../../storage/log/log.js';
 import { classesOf } from '../../../../storage/maintenance/retention/classes.js';
+import { ageOf } from '../../../../storage/maintenance/retention/erasure.js';
+import { eraseGaps } from '../../../../storage/maintenance/retention/gaps.js';
 import { type RetentionStats, retention } from '../../../../storage/maintenance/retention/retention.js';
 import { takeTurn, throughSince_s } from '../../../../storage/maintenance/retention/turn.js';
 import type { DeliveryStatus } from '../../../../storage/model/records.js';
@@ -362,4 +364,16 @@ t.test('what takes a slice too long is erased in smaller ones', async (t) => {
   }
   t.strictSame(sizes, [0, 0, ...Array(12).fill(12), 6, 0], 'a quarter of a quarter at a time');
   t.match(await throughSince_s(db), { gaps: Number });
+});
+
+t.test('a slice ends at its last row, so that the next one begins behind it', async (t) => {
+  const { db } = await freshDatabase(t);
+  const { id } = await insertSimulated(db, await insertWorkspace(db), 'ada');
+  const old_ms = daysAgo_ms(9);
+  const gaps: string[] = [];
+  for (let i = 0; i < 5; i++) gaps.push(await insertGap(db, id, old_ms + i, old_ms + i));
+  const age = ageOf(Date.now(), 1);
+  t.match(await db.transaction((tx) => eraseGaps(tx, null, age, 2)), { erased: 2, last: gaps[1] });
+  t.match(await db.transaction((tx) => eraseGaps(tx, gaps[1]!, age, 2)), { erased: 2, last: gaps[3] });
+  t.strictSame(await idsOf(db, 'listener_gap'), [gaps[4]]);
 });
