@@ -1,8 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { type Received, type ReceiverIdentity, serveCallbacks } from './callback-server.js';
 import { LIMITS } from './limits.js';
 
 /**
@@ -10,14 +8,7 @@ import { LIMITS } from './limits.js';
  * time, refuses stale timestamps, answers at once and deals with the event afterwards. It wants callbacks: it answers a challenge
  * (EVT-18).
  */
-export interface ReceiverOptions {
-  host: string;
-  /** 0 takes a free one. */
-  port: number;
-  /** PEM. */
-  key: string;
-  /** PEM. */
-  cert: string;
+export interface ReceiverOptions extends ReceiverIdentity {
   /** The secret of the subscriptions that call it. */
   secret: string;
   onCallback?: (callback: Callback) => void;
@@ -42,45 +33,19 @@ export interface Receiver {
 }
 
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const server = createServer({ key: options.key, cert: options.cert }, (request, response) => {
-    void readBody(request).then(
-      (body) => {
-        const callback = read(request, body, options.secret);
-        if (options.answer) options.answer(callback, response);
-        else if (callback.event?.type === 'subscription.verification') response.end(String(callback.event.challenge));
-        else response.writeHead(callback.verified ? (options.respond?.(callback) ?? 204) : 401).end();
-        options.onCallback?.(callback);
-      },
-      () => response.destroy(),
-    );
-  });
-  server.listen(options.port, options.host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `https://${options.host}:${port}/callback`,
-    async stop() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+  const answer = (received: Received, response: ServerResponse) => {
+    const callback = read(received, options.secret);
+    if (options.answer) options.answer(callback, response);
+    else if (callback.event?.type === 'subscription.verification') response.end(String(callback.event.challenge));
+    else response.writeHead(callback.verified ? (options.respond?.(callback) ?? 204) : 401).end();
+    options.onCallback?.(callback);
   };
+  const { url, stop } = await serveCallbacks(options, answer, LIMITS.callback_body_bytes);
+  return { url: `${url}/callback`, stop };
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > LIMITS.callback_body_bytes) throw new Error('the callback is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-function read(request: IncomingMessage, body: Buffer, secret: string): Callback {
-  const header = (name: string) => String(request.headers[name] ?? '');
+function read({ headers, body }: Received, secret: string): Callback {
+  const header = (name: string) => String(headers[name] ?? '');
   const timestamp = header('x-cs-timestamp');
   const fresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= LIMITS.callback_age_seconds;
   const verified = fresh && signed(header('x-cs-signature'), timestamp, body, secret);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { ServiceApi } from '../../kit/api.js';
+import { answering, serveCallbacks } from '../../kit/callback-server.js';
 import { mapConcurrent } from '../../kit/map-concurrent.js';
 import { arrivals } from './arrivals.js';
 import { LIMITS } from './limits.js';
 import type { FromNeighbour, Measured, Tenant, ToNeighbour } from './messages.js';
 import { Phase } from './phase.js';
-import { openReceiver } from './receiver.js';
 
 interface Reply {
   /** 0: none came. */
@@ -42,7 +42,10 @@ class Neighbour {
 
   static async start(tenant: Tenant): Promise<Neighbour> {
     let neighbour: Neighbour | undefined;
-    const { url } = await openReceiver(tenant.identity, { onBody: (body) => neighbour?.arrived(body) });
+    const { url } = await serveCallbacks(
+      tenant.identity,
+      answering(({ body }) => neighbour?.arrived(body)),
+    );
     const api = new ServiceApi(tenant);
     const numbers = Array.from({ length: LIMITS.neighbour_connections }, (_, number) => number);
     const connections = await mapConcurrent(numbers, async (number) => {

@@ -1,7 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type Received, type ReceiverIdentity, serveCallbacks } from '../../kit/callback-server.js';
 import { LIMITS } from '../../kit/limits.js';
 
 /**
@@ -9,18 +7,13 @@ import { LIMITS } from '../../kit/limits.js';
  * 204 at once, counts every event of every path once, and checks the signature of a sample. Paths that begin with
  * `/dead` are never answered, those that begin with `/slow` after a while.
  */
-export interface ReceiverIdentity {
-  host: string;
-  /** PEM. */
-  key: string;
-  /** PEM. */
-  cert: string;
+export interface SigningReceiver extends ReceiverIdentity {
   /** The secret of the subscriptions that call it. */
   secret: string;
 }
 
 export type ToReceiver =
-  | { type: 'start'; identity: ReceiverIdentity }
+  | { type: 'start'; identity: SigningReceiver }
   /** Forgets what came in and answers `done` once `count` callbacks have been accepted. */
   | { type: 'expect'; count: number }
   /** Answers `tally` with what came in since. */
@@ -50,7 +43,7 @@ let expected = Number.POSITIVE_INFINITY;
 
 const send = (message: FromReceiver) => process.send?.(message);
 
-function accept(path: string, headers: NodeJS.Dict<string | string[]>, body: Buffer, secret: string): void {
+function accept({ path, headers, body }: Received, secret: string): void {
   lastBody = body;
   const key = `${path} ${headers['x-cs-event-id']}`;
   if (seen.has(key)) tally.repeated++;
@@ -68,24 +61,17 @@ function accept(path: string, headers: NodeJS.Dict<string | string[]>, body: Buf
   if (++tally.accepted === expected) send({ type: 'done' });
 }
 
-async function start({ host, key, cert, secret }: ReceiverIdentity): Promise<void> {
-  const server = createServer({ key, cert, keepAliveTimeout: 60_000 }, (request, response) => {
-    const path = request.url ?? '';
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      if (path.startsWith('/dead')) return;
-      const answer = () => {
-        response.writeHead(204).end();
-        accept(path, request.headers, Buffer.concat(chunks), secret);
-      };
-      if (path.startsWith('/slow')) setTimeout(answer, LIMITS.slow_answer_ms);
-      else answer();
-    });
+async function start({ secret, ...identity }: SigningReceiver): Promise<void> {
+  const { url } = await serveCallbacks(identity, (received, response) => {
+    if (received.path.startsWith('/dead')) return;
+    const answer = () => {
+      response.writeHead(204).end();
+      accept(received, secret);
+    };
+    if (received.path.startsWith('/slow')) setTimeout(answer, LIMITS.slow_answer_ms);
+    else answer();
   });
-  server.listen(0, host);
-  await once(server, 'listening');
-  send({ type: 'listening', url: `https://${host}:${(server.address() as AddressInfo).port}` });
+  send({ type: 'listening', url });
 }
 
 process.on('message', (message: ToReceiver) => {

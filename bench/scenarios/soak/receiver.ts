@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { answering, type ReceiverIdentity, serveCallbacks } from '../../kit/callback-server.js';
 import type { FromReceiver, ToReceiver } from './messages.js';
 
 /** The receiver of a soak's callbacks, as a process of its own: it answers 204 at once and counts, and keeps nothing of a callback. */
@@ -8,17 +6,10 @@ let accepted = 0;
 
 const send = (message: FromReceiver) => process.send?.(message);
 
-async function start(identity: { host: string; key: string; cert: string }): Promise<void> {
-  const { host, key, cert } = identity;
-  const server = createServer({ key, cert, keepAliveTimeout: 60_000 }, (request, response) => {
-    request.resume().once('end', () => {
-      accepted++;
-      response.writeHead(204).end();
-    });
-  });
-  server.listen(0, host);
-  await once(server, 'listening');
-  send({ type: 'listening', url: `https://${host}:${(server.address() as AddressInfo).port}` });
+async function start(identity: ReceiverIdentity): Promise<void> {
+  const counted = () => accepted++;
+  const { url } = await serveCallbacks(identity, answering(counted));
+  send({ type: 'listening', url });
 }
 
 process.on('message', (message: ToReceiver) => {

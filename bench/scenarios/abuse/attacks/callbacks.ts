@@ -1,7 +1,7 @@
+import { answering, serveCallbacks } from '../../../kit/callback-server.js';
 import { arrivals } from '../arrivals.js';
 import { defineAttack } from '../attack.js';
 import { connect, deactivate, event, granted, subscribe } from '../greed.js';
-import { openReceiver } from '../receiver.js';
 
 interface Subscribed {
   connections: string[];
@@ -17,8 +17,7 @@ export const silentCallbacks = defineAttack<Subscribed>({
   name: 'callbacks',
   means: `${EVENTS_PER_S} events/s to ${SILENT_CONNECTIONS * SILENT_EACH} subscriptions whose receiver takes everything and never answers`,
   async prepare(force) {
-    const counted = () => force.callbacks++;
-    const { url } = await openReceiver(force.tenant.identity, { silent: true, onBody: counted });
+    const { url } = await serveCallbacks(force.tenant.identity, () => force.callbacks++);
     const connections = await connect(force, SILENT_CONNECTIONS);
     const subscriptions = await subscribe(force, connections, SILENT_EACH, `${url}/silent`);
     const note = granted(subscriptions, SILENT_CONNECTIONS * SILENT_EACH);
@@ -41,7 +40,7 @@ export const amplification = defineAttack<Subscribed>({
   means: `one event/s to ${AMPLIFIED} subscriptions of one connection to one address, which answers at once`,
   async prepare(force) {
     const counted = () => force.callbacks++;
-    const { url } = await openReceiver(force.tenant.identity, { onBody: counted });
+    const { url } = await serveCallbacks(force.tenant.identity, answering(counted));
     const connections = await connect(force, 1);
     const subscriptions = await subscribe(force, connections, AMPLIFIED, `${url}/one`);
     return { things: { connections, subscriptions }, note: granted(subscriptions, AMPLIFIED) };

@@ -1,6 +1,6 @@
+import { answering, serveCallbacks } from '../../../kit/callback-server.js';
 import { defineAttack } from '../attack.js';
 import { connect, deactivate, event, granted, subscribe } from '../greed.js';
-import { openReceiver } from '../receiver.js';
 
 const CLIENTS = 64;
 const CONNECTIONS = 16;
@@ -9,7 +9,10 @@ export const events = defineAttack<{ connections: string[]; subscriptions: strin
   name: 'events',
   means: `${CLIENTS} clients record events of ${CONNECTIONS} connections, each with a subscription to a receiver that answers at once`,
   async prepare(force) {
-    const { url } = await openReceiver(force.tenant.identity, { onBody: () => force.callbacks++ });
+    const { url } = await serveCallbacks(
+      force.tenant.identity,
+      answering(() => force.callbacks++),
+    );
     const connections = await connect(force, CONNECTIONS);
     const subscriptions = await subscribe(force, connections, 1, `${url}/events`);
     return { things: { connections, subscriptions }, note: granted(subscriptions, CONNECTIONS) };
