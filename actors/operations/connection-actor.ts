@@ -1,42 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { timeOfId } from '../../storage/model/id-time.js';
 import type { LookRequest } from '../../storage/operations/looks.js';
-import { endLostWrite } from '../../storage/operations/lost-writes.js';
 import type { StartedOperation } from '../../storage/operations/starts.js';
 import type { Backoff } from '../../storage/process/backoff.js';
 import type { FairSlots } from '../../storage/process/fair-slots.js';
 import { checkStep, type Steps } from '../../storage/process/steps.js';
-import type { OnOperationEnded } from '../../storage/tracing/ended-operations.js';
 import type { LeaseCell } from '../lease.js';
 import { retryWaits } from '../retry.js';
 import type { GivenCode } from '../system.js';
 import type { Attempt } from './attempt/attempt.js';
 import { AttemptStarts, type StartHome } from './attempt/attempt-starts.js';
-import { endedOperation, recordEndedAttempt } from './attempt/ended-operation.js';
-import type { Outcome } from './attempt/execution.js';
 import { LookRun } from './attempt/look-run.js';
 import type { Finish } from './attempt/operation-batches.js';
-import {
-  fallbackOutcome,
-  isPastBoundary,
-  mayRetry,
-  outlivedOutcome,
-  toFinish,
-  unknownCapability,
-} from './attempt/outcome.js';
-import { type Begun, openAttempt, type RunContext, runAttempt } from './attempt/run-attempt.js';
-import { type Stored, storeEnd } from './attempt/store-end.js';
+import { OperationRunner, type RunnerContext, type RunState } from './attempt/operation-runner.js';
+import type { Begun } from './attempt/run-attempt.js';
 import { Mailbox } from './mailbox.js';
 import type { QueuedHere } from './mailbox-reader.js';
 
 /** What a connection's actor needs from its thread. */
-export interface ActorContext extends RunContext {
+export interface ActorContext extends RunnerContext {
   lease: LeaseCell;
-  ended: OnOperationEnded;
-  /** Turns of attempts with large inputs, between workspaces. */
+  /** Slots of attempts with large inputs, between workspaces. */
   largeAttempts: FairSlots;
-  /** Health or session of the connection changed: its listener follows. */
-  changed(connectionId: string): void;
   /** A look was answered: the connection may take the next one. */
   looked(): void;
   /** Each state that an actor enters. */
@@ -53,11 +38,7 @@ export interface ActorHome extends StartHome {
   idle(actor: ConnectionActor): void;
 }
 
-type ActorState =
-  | { kind: 'idle' | 'reserved' }
-  | { kind: 'starting' | 'finishing' | 'waiting'; operationId: string }
-  | { kind: 'running'; attempt: Attempt }
-  | { kind: 'looking'; turn: LookRun };
+type ActorState = { kind: 'idle' | 'reserved' } | RunState | { kind: 'looking'; run: LookRun };
 
 const STEPS: Steps<ActorState['kind']> = {
   idle: ['reserved', 'starting', 'looking'],
@@ -85,7 +66,7 @@ const STEPS: Steps<ActorState['kind']> = {
  * Owns: its mailbox of operation ids, the attempt that runs, and a look (OPS-22). Its partition owns whether it may start and store. The rows
  * own everything else: dropping an actor at any time loses nothing. No operation leaves its hand before its row shows that it is
  * over, whatever answer was lost. Invariants: I1 at most one attempt at a time, and the partition's epoch keeps every other owner out; I2 after
- * `drop` nothing of it is stored; I3 an attempt with a large input has a turn of the thread's before it starts and until it has ended: in the
+ * `drop` nothing of it is stored; I3 an attempt with a large input has a slot of the thread's before it starts and until it has ended: in the
  * mailbox such an operation is its id alone; I4 a look is made while no attempt runs, and looks and operations take turns.
  */
 export class ConnectionActor {
@@ -93,6 +74,7 @@ export class ConnectionActor {
   readonly #home: ActorHome;
   readonly #context: ActorContext;
   readonly #starts: AttemptStarts;
+  readonly #runner: OperationRunner;
   readonly #mailbox: Mailbox;
   /** Those of its operations whose inputs are large. */
   readonly #large = new Set<string>();
@@ -111,6 +93,15 @@ export class ConnectionActor {
     this.#context = context;
     this.#mailbox = new Mailbox(home.load);
     this.#starts = new AttemptStarts(connectionId, home, context);
+    const owner = {
+      connectionId,
+      enter: (state: RunState) => this.#enter(state),
+      pause: (wait_ms: number) => this.#pause(wait_ms),
+      withSlot: <T>(id: string, work: () => Promise<T>) => this.#withSlot(id, work),
+      withNext: (end: Finish) => this.#withNext(end),
+      beginNext: (started: StartedOperation) => this.#beginNext(started),
+    };
+    this.#runner = new OperationRunner(owner, home, this.#starts, context);
   }
 
   /** The workspace of the connection; undefined until it has had anything in hand: it may be reserved for what is refused. */
@@ -202,7 +193,7 @@ export class ConnectionActor {
   drop(): void {
     this.#clear();
     this.#attempt?.interrupt('fenced');
-    if (this.#state.kind === 'looking') this.#state.turn.interrupt('fenced');
+    if (this.#state.kind === 'looking') this.#state.run.interrupt('fenced');
   }
 
   /**
@@ -212,7 +203,7 @@ export class ConnectionActor {
   stop(): void {
     this.#clear();
     if (!this.#attempt?.pastBoundary) this.#attempt?.interrupt('shutdown');
-    if (this.#state.kind === 'looking') this.#state.turn.interrupt('shutdown');
+    if (this.#state.kind === 'looking') this.#state.run.interrupt('shutdown');
   }
 
   /** Nothing more is to start. */
@@ -259,16 +250,16 @@ export class ConnectionActor {
   }
 
   async #lookFor(request: LookRequest): Promise<void> {
-    const turn = new LookRun(this.#context, this.#home, request);
-    this.#enter({ kind: 'looking', turn });
-    const ended = await turn.run();
+    const run = new LookRun(this.#context, this.#home, request);
+    this.#enter({ kind: 'looking', run });
+    const ended = await run.run();
     this.#look = undefined;
     if (ended) this.#context.looked();
   }
 
   /** Executes the operation, or waits a while and puts it back to its place in the mailbox. */
   async #runOne(id: string, waits: Backoff, begun?: Begun): Promise<void> {
-    if (await this.#execute(id, begun)) {
+    if (await this.#runner.run(id, begun)) {
       this.#large.delete(id);
       this.#home.ended(this);
       waits.reset();
@@ -279,141 +270,16 @@ export class ConnectionActor {
     if (this.#home.tenure === 'owned') this.#mailbox.putBack(id);
   }
 
-  /** False when it could not be done now. */
-  async #execute(operationId: string, begun?: Begun): Promise<boolean> {
-    try {
-      return await this.#tryOperation(operationId, begun);
-    } catch (error) {
-      this.#context.log.error({ err: error, operation_id: operationId }, 'execution interrupted, trying again');
-      return false;
-    }
-  }
-
-  async #tryOperation(operationId: string, begun?: Begun): Promise<boolean> {
-    const waits = retryWaits();
-    for (let number = 1; ; number++) {
-      const next =
-        begun && number === 1 ? await this.#attemptOnce(begun, 1) : await this.#startAttempt(operationId, number);
-      switch (next) {
-        case 'over':
-          return true;
-        case 'start_lost':
-          return false;
-        default:
-          this.#enter({ kind: 'waiting', operationId });
-          await this.#pause(Math.max(waits.next_ms(), next.again_ms));
-      }
-    }
-  }
-
-  #startAttempt(operationId: string, number: number): Promise<Next> {
-    this.#enter({ kind: 'starting', operationId });
-    return this.#inTurn(operationId, async () => {
-      const begun = await this.#starts.start(operationId, (wait_ms) => this.#pause(wait_ms));
-      return begun ? this.#attemptOnce(begun, number) : 'over';
-    });
-  }
-
-  /** I3. When nothing more is to start, it goes on without a turn, and starts nothing. */
-  async #inTurn<T>(operationId: string, work: () => Promise<T>): Promise<T> {
+  /** I3. When nothing more is to start, it goes on without a slot, and starts nothing. */
+  async #withSlot<T>(operationId: string, work: () => Promise<T>): Promise<T> {
     if (this.#workspaceId === undefined || !this.#large.has(operationId)) return work();
-    const turn = this.#context.largeAttempts.acquire(this.#workspaceId, this.#stop.signal);
-    const release = await turn.catch(() => undefined);
+    const slot = this.#context.largeAttempts.acquire(this.#workspaceId, this.#stop.signal);
+    const release = await slot.catch(() => undefined);
     try {
       return await work();
     } finally {
       release?.();
     }
-  }
-
-  async #attemptOnce(begun: Begun, number: number): Promise<Next> {
-    const { counters, tally, log } = this.#context;
-    const { held, started } = begun;
-    if (!this.#starts.mayBegin && !(await this.#untilMayBegin(held.id))) return 'over'; // recovery decides
-    counters.started++;
-    tally?.count(started.workspace_id, 'moves');
-    const start_ms = Date.now();
-    const ready = openAttempt(this.#context, begun);
-    if (!ready) return this.#refuse(begun);
-    const { attempt } = ready;
-    this.#enter({ kind: 'running', attempt });
-    const outcome = await runAttempt(this.#context, ready);
-    this.#enter({ kind: 'finishing', operationId: held.id });
-    if (this.#home.tenure === 'dropped') return 'over'; // I2
-    if (!outcome) return this.#notHeld(begun, attempt);
-    if (outcome.status !== 'succeeded') {
-      await attempt.dropFile().catch((error) => {
-        log.warn({ err: error, operation_id: held.id }, 'parts of a file are left over');
-      });
-    }
-    const stored = await this.#storeEnd(begun, attempt, outcome, number);
-    if (stored.kind === 'stored') recordEndedAttempt(this.#context.tracing, started, stored.end.operation, start_ms);
-    if (stored.kind === 'not_held') return this.#notHeld(begun, attempt);
-    const next = this.#stored(started, stored);
-    return next === 'again' ? { again_ms: outcome.status === 'failed' ? (outcome.own?.wait_ms ?? 0) : 0 } : next;
-  }
-
-  /** Until an attempt that was started may begin to run; false when the partition is no longer this thread's. */
-  #untilMayBegin(operationId: string): Promise<boolean> {
-    this.#enter({ kind: 'starting', operationId });
-    return this.#starts.untilMayBegin((wait_ms) => this.#pause(wait_ms));
-  }
-
-  #storeEnd({ held }: Begun, attempt: Attempt, outcome: Outcome, number: number): Promise<Stored> {
-    const { ring } = this.#context;
-    const endOf = (ended: Outcome) =>
-      this.#withNext(toFinish(held, attempt, ended, mayRetry(attempt, ended, number), ring));
-    return storeEnd(this.#context, endOf(outcome), {
-      fallback: () => toFinish(held, attempt, fallbackOutcome(attempt, outcome), false, ring),
-      outlived: () => endOf(outlivedOutcome(outcome)),
-      mayStore: () => this.#home.tenure !== 'dropped', // I2; the row itself refuses what is not held
-    });
-  }
-
-  /** Ends what this version cannot run. */
-  async #refuse(begun: Begun): Promise<Next> {
-    const { id: operationId } = begun.held;
-    this.#context.log.error(
-      { operation_id: operationId, capability: begun.started.capability },
-      'operation: its capability is unknown to this version, ending it',
-    );
-    this.#enter({ kind: 'starting', operationId }); // where it was begun
-    this.#enter({ kind: 'finishing', operationId });
-    const end = unknownCapability(begun.held, begun.started);
-    const stored = await storeEnd(this.#context, end, {
-      ...{ fallback: () => end, outlived: () => end },
-      mayStore: () => this.#home.tenure !== 'dropped', // I2
-    });
-    if (stored.kind === 'not_held') return this.#home.tenure === 'owned' ? 'start_lost' : 'over';
-    return this.#stored(begun.started, stored) === 'over' ? 'over' : 'start_lost';
-  }
-
-  /**
-   * The row does not show this attempt. The partition was taken by another node, whose recovery decides; or the database lost commits, and with
-   * them the start: then the operation is first in its order still. It is started again, but never a write that has passed its boundary here.
-   */
-  async #notHeld({ held, started }: Begun, attempt: Attempt): Promise<Next> {
-    if (!isPastBoundary(attempt)) return this.#home.tenure === 'owned' ? 'start_lost' : 'over';
-    const { db, log } = this.#context;
-    log.error(
-      { operation_id: held.id },
-      'operation: the database lost a write that has passed its boundary, ending it',
-    );
-    const waits = retryWaits();
-    for (;;) {
-      const { id: partition, epoch, tenure } = this.#home;
-      if (tenure === 'dropped') return 'over';
-      const { running_ms } = attempt;
-      const write = { ...held, partition, epoch, revision: started.state_revision, running_ms };
-      const ended = await endLostWrite(db, write).catch((error) => {
-        log.warn({ err: error, operation_id: held.id }, 'operation: the lost write was not ended, trying again');
-        return false;
-      });
-      if (ended) break;
-      await delay(waits.next_ms());
-    }
-    this.#context.awaitable(held.id);
-    return 'over';
   }
 
   /** The end, with the start of what waits behind it: not where the connection changes with it, or something goes between. */
@@ -429,35 +295,4 @@ export class ConnectionActor {
     this.#mailbox.shift();
     this.#begun = this.#starts.begun(started);
   }
-
-  #stored(started: StartedOperation, stored: Exclude<Stored, { kind: 'not_held' }>): 'over' | 'again' {
-    const { counters, tally, ended } = this.#context;
-    switch (stored.kind) {
-      case 'given_up':
-        return 'over';
-      case 'stored': {
-        const { status, end } = stored;
-        if (end.operation.from === 'waiting_user') tally?.count(started.workspace_id, 'resumes');
-        if (status === 'queued') {
-          tally?.count(started.workspace_id, 'moves');
-          return 'again';
-        }
-        const operation = endedOperation(started, end.operation, status);
-        counters.ended(operation);
-        ended(operation);
-        this.#context.awaitable(started.operation_id);
-        if (end.change) {
-          tally?.count(started.workspace_id, 'connections');
-          this.#context.changed(this.connectionId);
-        }
-        if (stored.started) this.#beginNext(stored.started);
-        return 'over';
-      }
-      default:
-        return stored satisfies never;
-    }
-  }
 }
-
-/** What follows an attempt: nothing, its start again, which the database lost, or another attempt after this wait at least. */
-type Next = 'over' | 'start_lost' | { again_ms: number };
