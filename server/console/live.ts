@@ -101,7 +101,7 @@ export const liveRoutes: Route[] = [
     method: 'GET',
     operationId: 'watchChanges',
     path: '/console/live',
-    summary: 'What changes, as it changes',
+    summary: 'Open the live channel',
     description:
       'A stream of server-sent events, for the console: `changed` has the topics in which something has changed since the last one, among `connections`, `operations`, `subscriptions`, `overview`, `attention`, as a list in JSON; at most one a second. It is about the workspace of the session; for an operator about the one that `Console-Workspace` names, or about all of them, with `overview` and `attention` every ten seconds, since what it sees of the installation changes without a workspace. It ends with the session, and where its client reads nothing for ten seconds.',
     scopes: 'none',

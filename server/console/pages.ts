@@ -69,7 +69,7 @@ export const pageRoutes: Route[] = [
     ...FIXED_ROUTE,
     operationId: 'getReconnectPage',
     path: '/reconnect',
-    summary: 'The page of a reconnect link',
+    summary: 'Get the page of a reconnect link',
     description:
       'Answers the page at which the owner of an account signs it in again. It is the same for every link: what proves a link stands behind the `#` of the address, which browsers send to nobody.',
     answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
@@ -79,7 +79,7 @@ export const pageRoutes: Route[] = [
     ...FIXED_ROUTE,
     operationId: 'getConsolePage',
     path: '/console',
-    summary: 'The console',
+    summary: 'Get the page of the console',
     description:
       'Answers the page at which people work with what a workspace, or an operator, has. It is the same for everybody: it asks for what it shows with the session of who has signed in.',
     answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
@@ -89,7 +89,7 @@ export const pageRoutes: Route[] = [
     ...FIXED_ROUTE,
     operationId: 'getPageFile',
     path: '/pages/{file}',
-    summary: 'What pages are made of',
+    summary: 'Get a file of a page',
     description: 'Answers a script or a style sheet of a page. Its name changes with its content.',
     answers: { 200: { description: 'The file.', contentType: 'text/javascript', headers: ['ETag'] }, 304: UNCHANGED },
     resource: async ({ params }) => (await files()).get(params.file ?? ''),

@@ -35,7 +35,7 @@ export interface SessionJson {
   created_at: Timestamp;
   /** When it ends at the latest; without use it ends after two hours. */
   expires_at: Timestamp;
-  /** When the key ends to work; null when it does not expire. */
+  /** When the key expires; null when it does not expire. */
   key_expires_at: Timestamp | null;
   /** How many days before its end a key is told of; 0: never. */
   key_warning_days: Count;
@@ -135,7 +135,7 @@ export const sessionRoutes: Route[] = [
     method: 'GET',
     operationId: 'getSession',
     path: PATH,
-    summary: 'Who is signed in to the console',
+    summary: 'Get the session of the console',
     description: 'Answers the session in the cookie.',
     scopes: 'none',
     session: true,

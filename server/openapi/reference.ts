@@ -35,7 +35,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
       ...FIXED_ROUTE,
       operationId: 'getOpenapi',
       path: '/openapi.json',
-      summary: 'This reference as an OpenAPI 3.1 document',
+      summary: 'Get this reference as an OpenAPI document',
       description: 'Answers this document, made from the routes and types that serve requests. It needs no key.',
       answers: {
         200: { description: 'The document.', schema: typia.json.schemas<[OpenapiJson]>(), headers: ['ETag'] },
@@ -47,7 +47,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
       ...FIXED_ROUTE,
       operationId: 'getReferencePage',
       path: '/docs',
-      summary: 'This reference as a page to read',
+      summary: 'Get this reference as a page',
       description: 'Answers a page that shows this document. It needs no key.',
       answers: { 200: { description: 'The page.', contentType: 'text/html', headers: ['ETag'] }, 304: UNCHANGED },
       handle: async ({ headers }) => answered(await shown(), headers),
@@ -56,7 +56,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
       ...FIXED_ROUTE,
       operationId: 'getReferenceFile',
       path: '/docs/{file}',
-      summary: 'What the page is made of',
+      summary: 'Get a file of the reference page',
       description: 'Answers a script or style of the reference page. It needs no key.',
       answers: {
         200: { description: 'The file.', contentType: 'text/*', headers: ['ETag'] },

@@ -5,7 +5,7 @@ export const WORKSPACE_KEY = {
   workspaceKey: {
     type: 'http',
     scheme: 'bearer',
-    description: `A workspace key. Its scopes are among ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. Answers to one that ends to work soon carry \`Key-Expires\`, the moment in ISO 8601. The key of an operator has all scopes, and \`operator\`; it works in the workspace that the header \`Console-Workspace\` names.`,
+    description: `A workspace key. Its scopes are among ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}. Answers to one that expires soon carry \`Key-Expires\`, the moment in ISO 8601. The key of an operator has all scopes, and \`operator\`; it works in the workspace that the header \`Console-Workspace\` names.`,
   },
 };
 

@@ -51,7 +51,7 @@ export const healthRoutes: Route[] = [
     method: 'GET',
     operationId: 'getHealth',
     path: '/healthz',
-    summary: 'Whether the service and its database answer',
+    summary: 'Check the service and its database',
     description:
       'Checks the service and its database, never a session at the provider. It needs no key and ignores what it is sent.',
     scopes: 'none',
@@ -71,7 +71,7 @@ export const healthRoutes: Route[] = [
     method: 'GET',
     operationId: 'getReadiness',
     path: '/readyz',
-    summary: 'Whether this node takes and executes work: its leases, its threads and the database',
+    summary: 'Check whether this node is ready',
     description:
       'For a balancer, which should send requests to this node only while it answers 200. It needs neither a key nor the gateway headers.',
     scopes: 'none',
@@ -88,7 +88,7 @@ export const healthRoutes: Route[] = [
     method: 'GET',
     operationId: 'getLiveness',
     path: '/livez',
-    summary: 'Whether this process answers, whatever it lacks',
+    summary: 'Check whether this process is alive',
     description:
       'For a supervisor, which should start the process again when it does not answer. It needs neither a key nor the gateway headers.',
     scopes: 'none',

@@ -124,8 +124,8 @@ function checkLog(t: Test, stderr: string): void {
   t.strictSame(
     told.map(({ level, msg }) => [level, msg]),
     [
-      [50, 'the database cannot be reached'],
-      [40, 'the database can be reached again'],
+      [50, 'database: it cannot be reached'],
+      [40, 'database: it can be reached again'],
     ],
     'an outage is told in two lines',
   );
@@ -259,7 +259,7 @@ t.test('a database that crashes and recovers with everything at work costs nobod
   await allSucceeded(t, fixture, seen);
   t.equal(service.exitCode, null);
   t.equal(service.signalCode, null);
-  t.notMatch(stderr(), /thread died/);
+  t.notMatch(stderr(), /thread: it died/);
   t.equal(await health(client), 200);
 });
 

@@ -30,14 +30,14 @@ t.test(
     await eventually('the node is not ready', ready, (status) => status === 503);
     await eventually('it is ready again by itself', ready, (status) => status === 200);
     t.not(await postmaster(), first);
-    await eventually('the outage is told', messages, (told) => told.includes('the database can be reached again'));
+    await eventually('the outage is told', messages, (told) => told.includes('database: it can be reached again'));
     t.strictSame(
       messages().slice(atFirst.length).sort(),
       [
-        'the database can be reached again',
-        'the database cannot be reached',
-        'the embedded database ended, and is started again',
-        'the embedded database runs again',
+        'database: it can be reached again',
+        'database: it cannot be reached',
+        'database: the embedded one ended, and is started again',
+        'database: the embedded one runs again',
       ],
       'and nothing else is',
     );
@@ -45,7 +45,7 @@ t.test(
 
     const { keeper } = JSON.parse(await readFile(join(dataDir, 'running.json'), 'utf8')) as { keeper: number };
     process.kill(keeper, 'SIGKILL');
-    const again = () => messages().filter((told) => told === 'the embedded database runs again').length;
+    const again = () => messages().filter((told) => told === 'database: the embedded one runs again').length;
     await eventually('without its keeper it is started again as well', again, (times) => times === 2);
     await eventually('the node is ready', ready, (status) => status === 200);
 

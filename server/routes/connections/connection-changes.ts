@@ -105,7 +105,7 @@ export const connectionChangeRoutes: Route[] = [
     operationId: 'updateConnection',
     audit: 'connection.update',
     path: '/v1/connections/{connection_id}',
-    summary: 'Change password or region; the connection must log in again',
+    summary: 'Update the password or the region of a connection',
     description:
       'Stores new credentials of a real account. What changes ends the session: the connection is `needs_login` until `social.login` succeeds. The present region alone changes nothing.',
     scopes: ['connections:write'],
@@ -126,7 +126,7 @@ export const connectionChangeRoutes: Route[] = [
     operationId: 'disconnectConnection',
     audit: 'connection.disconnect',
     path: '/v1/connections/{connection_id}/disconnect',
-    summary: 'Clear the session, cancel what waits, keep the history',
+    summary: 'Disconnect a connection',
     description:
       'Clears the session, stops the listener, deactivates subscriptions and cancels queued operations and waiting deliveries. The history stays.',
     scopes: ['connections:write'],
@@ -144,7 +144,7 @@ export const connectionChangeRoutes: Route[] = [
     operationId: 'deleteConnection',
     audit: 'connection.delete',
     path: '/v1/connections/{connection_id}',
-    summary: 'Delete the connection with its history',
+    summary: 'Delete a connection with its history',
     description:
       'Deletes the connection with its credentials, operations, events, subscriptions and deliveries. Idempotency keys that were used stay used.',
     scopes: ['connections:write'],

@@ -184,7 +184,7 @@ export const connectionRoutes: Route[] = [
     method: 'GET',
     operationId: 'listConnections',
     path: '/v1/connections',
-    summary: 'Every connection of the workspace, oldest first; limit and cursor make pages of them',
+    summary: 'List connections',
     description:
       'Lists the connections of the workspace in the order of their creation, of one health or one provider if you ask for it. Without `limit` and `cursor` it answers all of them. With `ids` it answers those. With `search` it lists the one of that username and simulated ones whose actor’s id begins with the text, by their names and page by page. No answer shows a username.',
     scopes: ['connections:read'],
@@ -221,7 +221,7 @@ export const connectionRoutes: Route[] = [
     method: 'GET',
     operationId: 'getConnection',
     path: '/v1/connections/{connection_id}',
-    summary: 'One connection',
+    summary: 'Get a connection',
     description: 'Reads one connection with its health.',
     scopes: ['connections:read'],
     body: { kind: 'none' },

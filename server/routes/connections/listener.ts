@@ -136,7 +136,7 @@ export const listenerRoutes: Route[] = [
     method: 'GET',
     operationId: 'getListener',
     path: '/v1/connections/{connection_id}/listener',
-    summary: 'Stream and continuity health of a connection',
+    summary: 'Get the event stream of a connection',
     description:
       'Reads how the event stream of a connection stands, and the gaps in which events may have been missed.',
     scopes: ['events:read'],

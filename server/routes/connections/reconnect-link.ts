@@ -34,7 +34,7 @@ export const reconnectLinkRoutes: Route[] = [
     operationId: 'createReconnectLink',
     audit: 'reconnect_link.create',
     path: '/v1/connections/{connection_id}/reconnect-link',
-    summary: "A one-time link by which the account's owner signs it in again",
+    summary: 'Create a reconnect link',
     description:
       'Makes an address at which the owner of the account enters its password, and the code that the provider asks for, so that nobody else sees them. It works once, for 15 minutes, and takes the place of the one before. The service has to be told its own public address for it.',
     scopes: ['connections:write', 'operations:write'],

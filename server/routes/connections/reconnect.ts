@@ -213,7 +213,7 @@ export const reconnectRoutes: Route[] = [
     operationId: 'openReconnectLink',
     audit: 'none',
     path: '/reconnect/open',
-    summary: 'What a reconnect link asks for',
+    summary: 'Open a reconnect link',
     description:
       'Tells the page at `/reconnect` which account a link is for. It does not use the link: programs that open links in mails do no harm.',
     body: {
@@ -230,7 +230,7 @@ export const reconnectRoutes: Route[] = [
     operationId: 'signInByLink',
     audit: 'reconnect_link.use',
     path: '/reconnect/login',
-    summary: "Sign the link's account in",
+    summary: 'Sign in by a reconnect link',
     description:
       'Submits a login with the password, which becomes the connection’s own once the login succeeds; a wrong one changes nothing and may be given again a few times. The page that signs in first has the link for itself.',
     body: {
@@ -247,7 +247,7 @@ export const reconnectRoutes: Route[] = [
     operationId: 'readLinkProgress',
     audit: 'none',
     path: '/reconnect/progress',
-    summary: 'How far the login by a link is',
+    summary: 'Get the progress of a sign-in by link',
     description: 'Tells the page that uses a link how its login stands, and what the provider asks for.',
     body: { ...BODY, validate: typia.createValidateEquals<PageInput>(), schema: typia.json.schemas<[PageInput]>() },
     answers: { 200: { description: 'How the login stands.', schema: typia.json.schemas<[LinkProgressJson]>() } },
@@ -259,7 +259,7 @@ export const reconnectRoutes: Route[] = [
     operationId: 'answerChallengeByLink',
     audit: 'challenge.answer',
     path: '/reconnect/code',
-    summary: 'The code that the provider asks the owner for',
+    summary: 'Give the code of a sign-in by link',
     description: 'Gives the login of a link the code that the owner of the account got.',
     body: {
       ...BODY,

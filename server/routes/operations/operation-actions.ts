@@ -110,7 +110,7 @@ export const operationActionRoutes: Route[] = [
     operationId: 'answerChallenge',
     audit: 'challenge.answer',
     path: '/v1/operations/{operation_id}/challenge',
-    summary: 'Answer the challenge an operation waits for',
+    summary: 'Answer the challenge of an operation',
     description:
       'Gives an operation in `waiting_user` the code that its user got. Whether the code was right shows in the operation: a wrong one ends in a new challenge, the third in `challenge_failed`.',
     scopes: ['operations:write'],
@@ -130,7 +130,7 @@ export const operationActionRoutes: Route[] = [
     operationId: 'cancelOperation',
     audit: 'operation.cancel',
     path: '/v1/operations/{operation_id}/cancel',
-    summary: 'Request that an operation is cancelled',
+    summary: 'Cancel an operation',
     description:
       'Requests the end of an operation. A queued one is `canceled` at once; a running or waiting one ends soon, unless a write has left already: nothing is undone at the provider. One that has ended stays as it is.',
     scopes: ['operations:write'],
@@ -144,9 +144,9 @@ export const operationActionRoutes: Route[] = [
     operationId: 'reconcileOperation',
     audit: 'operation.reconcile',
     path: '/v1/operations/{operation_id}/reconcile',
-    summary: 'Look at the place where a write of unknown outcome would show',
+    summary: 'Check the provider for a write of unknown outcome',
     description:
-      'Looks, without writing, at the place where a write of unknown outcome would show, and waits a few seconds for the look. The status stays, and nothing is ever sent again. Nothing is looked at while the connection is not ready.',
+      'Looks, without writing, at the place where a write of unknown outcome would show, and waits a few seconds for the look. The status stays, and nothing is ever sent again. Nothing is checked while the connection is not ready.',
     scopes: ['operations:write'],
     body: { kind: 'none' },
     resource: operationResource,

@@ -46,7 +46,7 @@ export const operationInputRoutes: Route[] = [
     operationId: 'getOperationInput',
     audit: 'operation.reveal_input',
     path: '/v1/operations/{operation_id}/input',
-    summary: 'What an operation was submitted with',
+    summary: 'Get the input of an operation',
     description:
       'Reads the input of an operation. Message text, file bytes, and addresses that may carry a secret are never shown: `hidden` names those that were submitted.',
     scopes: ['operations:read'],

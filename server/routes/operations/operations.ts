@@ -124,7 +124,7 @@ export const operationRoutes: Route[] = [
     operationId: 'listOperations',
     revealed: 'operation.reveal',
     path: '/v1/operations',
-    summary: 'Operations of the workspace, newest first',
+    summary: 'List operations',
     description:
       'Lists operations of the workspace, of one connection, one status or one capability if you ask for it. Follow `next_cursor` until it is null.',
     scopes: ['operations:read'],
@@ -142,7 +142,7 @@ export const operationRoutes: Route[] = [
     operationId: 'getOperation',
     revealed: 'operation.reveal',
     path: '/v1/operations/{operation_id}',
-    summary: 'One operation; Prefer: wait=N waits for its end',
+    summary: 'Get an operation, or wait for its end',
     description:
       'Reads one operation. `Prefer: wait=N` answers as soon as it has ended or waits for its user, so that nobody has to ask in a loop.',
     scopes: ['operations:read'],

@@ -148,7 +148,7 @@ export const submissionRoutes: Route[] = [
     operationId: 'submitOperation',
     audit: 'operation.submit',
     path: '/v1/connections/{connection_id}/operations',
-    summary: 'Submit an operation; it runs asynchronously',
+    summary: 'Submit an operation',
     description:
       'Stores a request for work; it runs asynchronously, one operation of a connection after another. 202 means that it is stored, not that it worked: read the operation until it has ended. Sent again with its `Idempotency-Key`, a submission answers 200 with the first operation and never makes a second.',
     scopes: ['operations:write'],

@@ -45,7 +45,7 @@ export interface AttentionGroupJson {
 /**
  * What it is. `outcome_unknown`: nobody knows whether a write happened, and nobody has looked. `operation_waiting`: an operation waits for its
  * user. `connection_unready`: a connection is not ready. `deliveries_exhausted`: deliveries were given up. `destination_paused`: an address does
- * not answer. `subscription_held`: a subscription has been on hold for a day. `key_expiring`: a key ends to work soon. For operators, `node_silent`: a node tells nothing of itself. `partition_unowned`:
+ * not answer. `subscription_held`: a subscription has been on hold for a day. `key_expiring`: a key expires soon. For operators, `node_silent`: a node tells nothing of itself. `partition_unowned`:
  * nobody runs a partition. `proxy_failing`: nothing gets through a proxy. `proxy_unused`: no connection uses a proxy.
  */
 export type AttentionKind =
@@ -143,7 +143,7 @@ const KINDS: readonly Kind[] = [
     severity: 'notice',
     needs: 'connections:write',
     find: expiringKeys,
-    cause: (end) => `It ends to work at ${end}.`,
+    cause: (end) => `It expires at ${end}.`,
     path: () => '/v1/keys',
   },
 ];
@@ -239,7 +239,7 @@ export const attentionRoutes: Route[] = [
     method: 'GET',
     operationId: 'getAttention',
     path: '/v1/attention',
-    summary: 'What needs somebody now, the worst first',
+    summary: 'List what needs action',
     description:
       'Answers what waits for somebody in the workspace, with the cause of each. Of subscriptions it tells with the scope `events:read` only, of keys with `connections:write`. Its cost is bounded, whatever the workspace holds.',
     scopes: ['operations:read', 'connections:read'],
@@ -251,7 +251,7 @@ export const attentionRoutes: Route[] = [
     method: 'GET',
     operationId: 'getInstallationAttention',
     path: '/v1/operator/attention',
-    summary: 'What needs an operator now, the worst first',
+    summary: 'List what needs an operator',
     description:
       'Answers what waits for an operator, whichever workspace it concerns: partitions that nobody runs, nodes that are silent, proxies that fail or that no connection uses.',
     scopes: [OPERATOR],

@@ -34,7 +34,7 @@ export interface KeyJson {
   last_used_at: Timestamp | null;
   /** The address that it was last used from; null when it never was. */
   last_used_from: string | null;
-  /** When it ends to work, or did; null when it does not expire. */
+  /** When it expires, or expired; null when it does not expire. */
   expires_at: Timestamp | null;
   /** When it was revoked; null when it was not. */
   revoked_at: Timestamp | null;
@@ -63,7 +63,7 @@ export const keyRoutes: Route[] = [
     method: 'GET',
     operationId: 'listKeys',
     path: '/v1/keys',
-    summary: 'Every key of the workspace, oldest first; limit and cursor make pages of them',
+    summary: 'List API keys',
     description:
       'Lists the keys of the workspace in the order of their creation, without what they are written as. Without `limit` and `cursor` it answers all of them.',
     scopes: ['connections:write'],

@@ -57,7 +57,7 @@ export const limitRoutes: Route[] = [
     method: 'GET',
     operationId: 'getLimits',
     path: '/v1/limits',
-    summary: 'What the workspace may have, and what it has',
+    summary: 'Get the limits of the workspace',
     description:
       'Reads the limits of the workspace, over all nodes, with how much of each is used now. Answers to requests that count in a limited rate carry `RateLimit-Policy` and `RateLimit`, as of the draft of the IETF: the rate, and what the node that answers has left of it.',
     scopes: [],

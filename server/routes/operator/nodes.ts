@@ -138,7 +138,7 @@ export const nodeRoutes: Route[] = [
     method: 'GET',
     operationId: 'listNodes',
     path: '/v1/operator/nodes',
-    summary: 'The nodes, what each owns, and what nobody owns',
+    summary: 'List nodes and partitions',
     description:
       'Lists the nodes as the database knows them, whichever of them answers. What stands in a partition that nobody owns is accepted, and is executed once a node has taken it.',
     scopes: [OPERATOR],
@@ -150,7 +150,7 @@ export const nodeRoutes: Route[] = [
     method: 'GET',
     operationId: 'listProxies',
     path: '/v1/operator/proxies',
-    summary: 'The regional proxies, without their credentials',
+    summary: 'List regional proxies',
     description:
       'Lists the proxies of all regions, with how many connections are pinned to each. Credentials are never shown.',
     scopes: [OPERATOR],

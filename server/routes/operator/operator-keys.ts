@@ -29,7 +29,7 @@ export interface NewKeyInput {
   scopes: Scope[] & tags.MinItems<1> & Distinct;
   /** Networks from which it may be used, such as `10.0.0.0/8`, 20 at most; without them it may be used from anywhere. */
   networks?: Network[] & tags.MinItems<1> & tags.MaxItems<20> & Distinct;
-  /** When it ends to work, in the future; without it the key does not expire. */
+  /** When it expires, in the future; without it the key does not expire. */
   expires_at?: Timestamp;
 }
 
@@ -53,7 +53,7 @@ export interface NewKeyJson {
   scopes: Scope[];
   /** Networks from which it may be used; null: from anywhere. */
   networks: string[] | null;
-  /** When it ends to work; null when it does not expire. */
+  /** When it expires; null when it does not expire. */
   expires_at: Timestamp | null;
 }
 
@@ -61,7 +61,7 @@ export interface NewKeyJson {
 export interface RotatedKeyJson extends NewKeyJson {
   /** Id of the old key. */
   previous_key_id: Uuid;
-  /** When the old key ends to work. */
+  /** When the old key expires. */
   previous_valid_until: Timestamp;
 }
 
@@ -140,7 +140,7 @@ export const operatorKeyRoutes: Route[] = [
     operationId: 'createKey',
     audit: 'key.create',
     path: '/v1/operator/keys',
-    summary: 'Make a key of a workspace',
+    summary: 'Create an API key',
     description:
       'Makes a key, which only this answer shows. Where the answer is lost, the key stands in the list of the workspace as one that was never used: revoke it, and make another.',
     scopes: [OPERATOR],
@@ -158,7 +158,7 @@ export const operatorKeyRoutes: Route[] = [
     operationId: 'rotateKey',
     audit: 'key.rotate',
     path: '/v1/operator/keys/{key_id}/rotate',
-    summary: 'Replace a key by another',
+    summary: 'Rotate an API key',
     description:
       'Makes a key with the name, the scopes and the expiry of this one, which goes on to work for the overlap. A key that is revoked or expired is not found. One that ends before the overlap, as one that was rotated does, is not rotated: rotate its successor, or make a key.',
     scopes: [OPERATOR],
@@ -178,7 +178,7 @@ export const operatorKeyRoutes: Route[] = [
     operationId: 'revokeKey',
     audit: 'key.revoke',
     path: '/v1/operator/keys/{key_id}/revoke',
-    summary: 'Revoke a key',
+    summary: 'Revoke an API key',
     description:
       'Ends a key, and the sessions of the console that began with it, at every node within a second. Again it answers the same.',
     scopes: [OPERATOR],

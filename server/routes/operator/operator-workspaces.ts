@@ -42,7 +42,7 @@ export const operatorWorkspaceRoutes: Route[] = [
     method: 'GET',
     operationId: 'listWorkspaces',
     path: '/v1/operator/workspaces',
-    summary: 'Every workspace of the installation, oldest first; limit and cursor make pages of them',
+    summary: 'List workspaces',
     description:
       'Lists the workspaces in the order of their creation, for operators. Without `limit` and `cursor` it answers all of them.',
     scopes: [OPERATOR],

@@ -125,7 +125,7 @@ export const overviewRoutes: Route[] = [
     method: 'GET',
     operationId: 'getOverview',
     path: '/v1/overview',
-    summary: 'What happened in the last hour, in steps of ten seconds',
+    summary: 'Get the last hour of the workspace',
     description:
       'Answers what became of the operations and deliveries of the workspace in the last hour, over all nodes. A step is there some seconds after its end.',
     scopes: ['operations:read', 'connections:read'],
@@ -137,7 +137,7 @@ export const overviewRoutes: Route[] = [
     method: 'GET',
     operationId: 'getInstallationOverview',
     path: '/v1/operator/overview',
-    summary: 'What happened in the last hour, over all workspaces',
+    summary: 'Get the last hour of the installation',
     description:
       'Answers the same over all workspaces, with the queues, threads and browsers of the nodes and how soon the database answered.',
     scopes: [OPERATOR],

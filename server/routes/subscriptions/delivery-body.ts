@@ -25,7 +25,7 @@ export const deliveryBodyRoutes: Route[] = [
     operationId: 'getDeliveryBody',
     audit: 'delivery.reveal_body',
     path: '/v1/deliveries/{delivery_id}/body',
-    summary: 'The body of a delivery, byte for byte',
+    summary: 'Get the body of a delivery',
     description:
       'Answers the bytes that every attempt of the delivery carries, as they are signed: by them a receiver can find out why a signature does not match.',
     scopes: ['events:read'],

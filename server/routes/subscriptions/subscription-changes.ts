@@ -187,7 +187,7 @@ export const subscriptionChangeRoutes: Route[] = [
     operationId: 'changeSubscription',
     audit: 'subscription.change',
     path: '/v1/subscriptions/{subscription_id}',
-    summary: 'Change the types and the address of a subscription',
+    summary: 'Update a subscription',
     description:
       'Changes what a subscription gets and where, and keeps its secret and its deliveries: the next attempt of each goes to the new address. Where addresses have to prove themselves, another one is asked first, and a refusal changes nothing.',
     scopes: ['events:write'],
@@ -225,7 +225,7 @@ export const subscriptionChangeRoutes: Route[] = [
     operationId: 'rotateSubscriptionSecret',
     audit: 'subscription.rotate_secret',
     path: '/v1/subscriptions/{subscription_id}/rotate-secret',
-    summary: 'New signing secret; each earlier one signs beside it for a day from its own rotation',
+    summary: 'Rotate the signing secret of a subscription',
     description:
       'Makes a new signing secret, which only this answer shows. Callbacks carry a signature by each secret that is still valid, so a receiver can change over within a day.',
     scopes: ['events:write'],

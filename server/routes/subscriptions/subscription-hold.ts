@@ -34,7 +34,7 @@ export const subscriptionHoldRoutes: Route[] = [
     operationId: 'holdSubscription',
     audit: 'subscription.hold',
     path: '/v1/subscriptions/{subscription_id}/hold',
-    summary: 'Hold a subscription: its deliveries wait until it is released',
+    summary: 'Hold a subscription',
     description:
       'Holds a subscription, for the time that its receiver is being worked on. Events go on to be recorded with their deliveries, and none of these is tried until `release`. An attempt that is under way ends as it would.',
     scopes: ['events:write'],
@@ -49,7 +49,7 @@ export const subscriptionHoldRoutes: Route[] = [
     operationId: 'releaseSubscription',
     audit: 'subscription.release',
     path: '/v1/subscriptions/{subscription_id}/release',
-    summary: 'End the hold of a subscription: what is due goes out in its order',
+    summary: 'Release a subscription from its hold',
     description:
       'Ends the hold of a subscription. What became due meanwhile goes out, that which was due first before the rest, with as many attempts as before the hold.',
     scopes: ['events:write'],

@@ -26,7 +26,7 @@ export const subscriptionTestRoutes: Route[] = [
     operationId: 'sendTestEvent',
     audit: 'subscription.test',
     path: '/v1/subscriptions/{subscription_id}/test',
-    summary: 'Send a test event to one subscription',
+    summary: 'Send a test event',
     description:
       'Records an event of type `subscription.test` that only this subscription gets, whatever it selects: signed, tried again and shown among its deliveries as any other. Each request sends one.',
     scopes: ['events:write'],

@@ -66,7 +66,7 @@ export const subscriptionRoutes: Route[] = [
     method: 'GET',
     operationId: 'listSubscriptions',
     path: '/v1/connections/{connection_id}/subscriptions',
-    summary: 'Subscriptions of a connection, oldest first; limit and cursor make pages of them',
+    summary: 'List the subscriptions of a connection',
     description:
       'Lists the subscriptions of a connection in the order of their creation. Without `limit` and `cursor` it answers all of them.',
     scopes: ['events:read'],
@@ -85,7 +85,7 @@ export const subscriptionRoutes: Route[] = [
     operationId: 'createSubscription',
     audit: 'subscription.create',
     path: '/v1/connections/{connection_id}/subscriptions',
-    summary: 'Push events of a connection to a callback',
+    summary: 'Create a subscription of a connection',
     description:
       'Has events of a connection pushed to an HTTPS address, signed with a secret that only this answer shows. On a connection that is not `ready` the subscription begins inactive.',
     scopes: ['events:write'],
@@ -111,7 +111,7 @@ export const subscriptionRoutes: Route[] = [
     method: 'GET',
     operationId: 'getSubscription',
     path: '/v1/subscriptions/{subscription_id}',
-    summary: 'One subscription with the counts of its deliveries',
+    summary: 'Get a subscription',
     description: 'Reads one subscription with how many of its deliveries have each status.',
     scopes: ['events:read'],
     body: { kind: 'none' },

@@ -74,7 +74,7 @@ export const workspaceSubscriptionRoutes: Route[] = [
     operationId: 'createWorkspaceSubscription',
     audit: 'subscription.create',
     path: '/v1/subscriptions',
-    summary: 'Subscribe to events of all connections',
+    summary: 'Create a subscription of the workspace',
     description:
       'Has events of all connections of the workspace pushed, as those of one connection are, to an HTTPS address, also of those that come later, signed with a secret that only this answer shows. What the service tells of itself comes of connections that are not `ready` too. A disconnect cancels what waits for that connection; events of the provider go on when it is `ready` again. Each connection keeps its own order, and none waits for another.',
     scopes: ['events:write'],
@@ -99,7 +99,7 @@ export const workspaceSubscriptionRoutes: Route[] = [
     method: 'GET',
     operationId: 'listWorkspaceSubscriptions',
     path: '/v1/subscriptions',
-    summary: 'Subscriptions of the workspace, oldest first; limit and cursor make pages of them',
+    summary: 'List the subscriptions of the workspace',
     description:
       'Lists the subscriptions of all connections, and those of the workspace, in the order of their creation, those of one connection or those that get events if you ask for it. Without `limit` and `cursor` it answers all of them.',
     scopes: ['events:read'],

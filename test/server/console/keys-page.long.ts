@@ -44,7 +44,7 @@ t.test('an operator makes a key, sees it once, rotates and revokes it', async (t
     await page.getByText('Choose what may be done with it.').waitFor();
     await looksRight(t, page, 'key-form');
     await page.getByLabel('Name', { exact: true }).fill(name);
-    await page.getByLabel('Ends').fill(new Date(Date.now() + 3 * DAY_ms).toISOString().slice(0, 16));
+    await page.getByLabel('Expires').fill(new Date(Date.now() + 3 * DAY_ms).toISOString().slice(0, 16));
     await page.getByLabel('events:read').check();
     await page.getByLabel('Networks').fill('elsewhere');
     await page.getByRole('button', { name: 'Make the key' }).click();
@@ -52,12 +52,12 @@ t.test('an operator makes a key, sees it once, rotates and revokes it', async (t
     await page.getByLabel('Networks').fill('127.0.0.0/8, ::1/128');
     await page.getByRole('button', { name: 'Make the key' }).click();
     await page.getByRole('heading', { name: `The new key ${name}` }).waitFor();
-    await page.getByRole('region', { name: 'The new key' }).getByText('It ends in').waitFor();
+    await page.getByRole('region', { name: 'The new key' }).getByText('It expires in').waitFor();
     await looksRight(t, page, 'key-made');
     const first = await stored(page);
     t.equal(await page.evaluate('navigator.clipboard.readText()'), first);
     t.ok(await works(first));
-    await keyRow(page, name).getByText('ends soon').waitFor();
+    await keyRow(page, name).getByText('expires soon').waitFor();
 
     await confirmed(page, name, 'Rotate');
     const second = await stored(page);

@@ -67,7 +67,7 @@ t.test('what is hidden of an input has its name alone, and a write of unknown ou
     t.equal(status, 'outcome_unknown');
     const page = await signedIn(`#/operations/${id}`, view);
     const evidence = page.getByRole('region', { name: 'Evidence' });
-    await evidence.getByText('Nobody has looked yet.').waitFor();
+    await evidence.getByText('The provider has not been checked yet.').waitFor();
     t.notMatch(await page.getByRole('main').textContent(), 'a secret');
     t.match(await page.getByRole('region', { name: 'Input' }).textContent(), 'ACoAAgrace');
     await page.getByText('Submitted, and never shown: body').waitFor();
@@ -75,7 +75,7 @@ t.test('what is hidden of an input has its name alone, and a write of unknown ou
     await looksRight(t, page, 'operation-unknown');
     await page.getByRole('button', { name: 'Look' }).focus();
     await page.keyboard.press('Enter');
-    await evidence.getByText('One thing stands there that may be it.').waitFor();
+    await evidence.getByText('One match was found at the provider.').waitFor();
     await looksRight(t, page, 'operation-looked');
   }
   t.strictSame(complaints, []);
@@ -183,8 +183,8 @@ t.test('a look that does not come is told, and shows when it comes', async (t) =
     const evidence = page.getByRole('region', { name: 'Evidence' });
     await health('needs_login');
     await evidence.getByRole('button', { name: 'Look' }).click();
-    await evidence.getByText('Nothing was looked at: the connection is not ready.').waitFor();
-    t.equal(await evidence.getByText('Nobody has looked yet.').count(), 0);
+    await evidence.getByText('Nothing was checked: the connection is not ready.').waitFor();
+    t.equal(await evidence.getByText('The provider has not been checked yet.').count(), 0);
     await evidence.getByRole('link', { name: `ada-${i}` }).waitFor();
     await looksRight(t, page, 'operation-look-refused');
     await health('ready');
@@ -192,11 +192,11 @@ t.test('a look that does not come is told, and shows when it comes', async (t) =
       // What it found cannot be stored meanwhile.
       await tx.query('testHold', 'select 1 from operation where id = $1 for no key update', [id]);
       await evidence.getByRole('button', { name: 'Look' }).click();
-      await evidence.getByText('The look has not ended yet.').waitFor();
+      await evidence.getByText('The check has not ended yet.').waitFor();
       await looksRight(t, page, 'operation-looks');
     });
-    await evidence.getByText('One thing stands there that may be it.').waitFor();
-    t.equal(await evidence.getByText('The look has not ended yet.').count(), 0);
+    await evidence.getByText('One match was found at the provider.').waitFor();
+    t.equal(await evidence.getByText('The check has not ended yet.').count(), 0);
   }
   t.strictSame(complaints, []);
 });

@@ -7,7 +7,7 @@ import { linkTo } from '../../fixture/link.js';
 import { launch, readyLine, serviceFixture } from '../../fixture/service.js';
 
 // Before the database is migrated, and before the node takes its partitions.
-for (const step of ['bringing the schema up to date', 'regional proxies of the stand-in network are in place']) {
+for (const step of ['schema: bringing it up to date', 'stand-in network: its regional proxies are in place']) {
   t.test(`a start goes on through an outage that begins with: ${step}`, async (t) => {
     const fixture = await serviceFixture(t, { BROWSER_PATH: '/bin/false', LOG_LEVEL: 'info' });
     const { link, url } = await linkTo(t, fixture.databaseUrl);

@@ -41,7 +41,7 @@ export function ShownSecret({ secret, putAway }: { secret: Secret; putAway: (id:
         {ends !== null && (
           <>
             {' '}
-            It ends <Time at={ends} />.
+            It expires <Time at={ends} />.
           </>
         )}
       </p>

@@ -54,39 +54,39 @@ export function Look({ props: { api, session }, operation, changed }: LookProps)
   };
   return (
     <>
-      {may(session, 'operations:write') && <Action label="Look" main run={look} />}
+      {may(session, 'operations:write') && <Action label="Check the provider" main run={look} />}
       <div role="status">
         {awaited === 'not ready' && (
           <p>
-            <strong>Nothing was looked at: the connection is not ready.</strong>{' '}
-            <Account {...{ api, session }} id={connection_id} /> has to log in first; then look again.
+            <strong>Nothing was checked: the connection is not ready.</strong>{' '}
+            <Account {...{ api, session }} id={connection_id} /> has to log in first; then check again.
           </p>
         )}
         {awaited === 'waiting' && (
           <p>
-            <strong>The look has not ended yet.</strong>{' '}
+            <strong>The check has not ended yet.</strong>{' '}
             {may(session, 'connections:read')
               ? 'What it finds shows here.'
-              : 'What it finds shows here. Nothing is looked at while the connection is not ready.'}
+              : 'What it finds shows here. Nothing is checked while the connection is not ready.'}
           </p>
         )}
         {awaited === 'given up' && (
           <p>
-            <strong>No look has ended in two minutes.</strong> Nothing is known by it. See whether the connection is
-            ready, and look again.
+            <strong>No check has ended in two minutes.</strong> Nothing is known by it. See whether the connection is
+            ready, and check again.
           </p>
         )}
         {evidence.look && <Found look={evidence.look} earlier={awaited !== null} />}
       </div>
-      {!evidence.look && awaited === null && <Empty text="Nobody has looked yet." />}
+      {!evidence.look && awaited === null && <Empty text="The provider has not been checked yet." />}
     </>
   );
 }
 
 const FOUND = {
-  none: 'Nothing stands there that would be it.',
-  one: 'One thing stands there that may be it.',
-  several: 'Several things stand there that may be it.',
+  none: 'Not found at the provider.',
+  one: 'One match was found at the provider.',
+  several: 'Several possible matches were found at the provider.',
 } as const;
 
 function Found({ look, earlier }: { look: NonNullable<EvidenceJson['look']>; earlier: boolean }) {
@@ -95,12 +95,12 @@ function Found({ look, earlier }: { look: NonNullable<EvidenceJson['look']>; ear
   return (
     <>
       <p>
-        {earlier && 'An earlier look: '}
-        <strong>{words}</strong> Looked <Time at={at} />.
+        {earlier && 'An earlier check: '}
+        <strong>{words}</strong> Checked <Time at={at} />.
       </p>
-      {matches.length > 0 && <Json value={matches} label="What stands there" />}
+      {matches.length > 0 && <Json value={matches} label="Found at the provider" />}
     </>
   );
 }
 
-const TOO_MANY = 'It cannot be told: more was written since than a look reads.';
+const TOO_MANY = 'It cannot be told: more was written since than a check reads.';

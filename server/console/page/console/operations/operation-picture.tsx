@@ -68,11 +68,11 @@ function phaseWords({ status, phase, boundary_at }: AttemptJson): string {
     case 'reading':
       return 'reading';
     case 'dispatching':
-      return status === 'running' ? 'past the write boundary' : 'past the write boundary without an answer';
+      return status === 'running' ? 'sent' : 'sent, without an answer';
     case 'confirming':
-      return 'past the write boundary, answered without success';
+      return 'sent, and answered without success';
     case 'done':
-      return boundary_at ? 'past the write boundary until it was confirmed' : 'ran';
+      return boundary_at ? 'sent, until it was confirmed' : 'ran';
     default:
       return phase satisfies never;
   }
@@ -147,10 +147,10 @@ function Legend({ boundary }: { boundary: boolean }) {
     <p class="tones" aria-hidden="true">
       <span class="quiet">Queued</span>
       <span class="busy">Running</span>
-      <span class="wait">Waits, or unknown</span>
+      <span class="wait">Needs action or unknown</span>
       <span class="good">Succeeded</span>
       <span class="bad">Failed</span>
-      {boundary && <span class="boundary">Write boundary: from here on it is never tried again</span>}
+      {boundary && <span class="boundary">Sent: from here on it is never tried again</span>}
     </p>
   );
 }

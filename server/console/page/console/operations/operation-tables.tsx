@@ -49,8 +49,8 @@ export function Attempts({ attempts }: { attempts: readonly AttemptJson[] }) {
         <tr>
           <th scope="col">Attempt</th>
           <th scope="col">State</th>
-          <th scope="col">Came to</th>
-          <th scope="col">Write boundary</th>
+          <th scope="col">Phase</th>
+          <th scope="col">Sent</th>
           <th scope="col">Lasted</th>
         </tr>
       </thead>
@@ -63,9 +63,9 @@ export function Attempts({ attempts }: { attempts: readonly AttemptJson[] }) {
               <td data-title="State">
                 <Badge {...{ tone, text }} />
               </td>
-              <td data-title="Came to">{PHASES[phase]}</td>
-              <td data-title="Write boundary">
-                {boundary_at ? `after ${lasting(Date.parse(boundary_at) - Date.parse(started_at))}` : 'not passed'}
+              <td data-title="Phase">{PHASES[phase]}</td>
+              <td data-title="Sent">
+                {boundary_at ? `after ${lasting(Date.parse(boundary_at) - Date.parse(started_at))}` : 'not sent'}
               </td>
               <td data-title="Lasted">
                 {completed_at ? lasting(Date.parse(completed_at) - Date.parse(started_at)) : 'until now'}

@@ -12,13 +12,13 @@ import { hrefOf } from '../kit/place.js';
 import { AccountName } from '../words/accounts.js';
 
 const TITLES: Readonly<Record<AttentionKind, string>> = {
-  outcome_unknown: 'Outcomes that nobody knows',
-  operation_waiting: 'Operations that wait for their user',
+  outcome_unknown: 'Unknown outcomes',
+  operation_waiting: 'Operations that need action',
   connection_unready: 'Connections that are not ready',
   deliveries_exhausted: 'Deliveries that were given up',
   destination_paused: 'Destinations that do not answer',
   subscription_held: 'Subscriptions on hold for a day and longer',
-  key_expiring: 'Keys that end soon',
+  key_expiring: 'Keys that expire soon',
   partition_unowned: 'Partitions that nobody runs',
   node_silent: 'Nodes that are silent',
   proxy_failing: 'Proxies that fail',

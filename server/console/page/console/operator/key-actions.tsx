@@ -32,7 +32,7 @@ export function KeyActions({ api, of, changed }: KeyActionsProps) {
       )}
       <Action
         label="Revoke"
-        confirm={`${what} ends to work at once, with the sessions that began with it. That cannot be undone.`}
+        confirm={`${what} stops working at once, with the sessions that began with it. That cannot be undone.`}
         run={async () => {
           await api.send('POST', `${path}/revoke`);
           changed(null);

@@ -66,7 +66,7 @@ export function KeyForm({ api, workspace, changed }: KeyFormProps) {
           <small class="quiet">Such as 10.0.0.0/8. Without one it works from anywhere.</small>
         </label>
         <label>
-          Ends
+          Expires
           <input name="expires" type="datetime-local" />
           <small class="quiet">Without a time it never ends.</small>
         </label>

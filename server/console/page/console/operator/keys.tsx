@@ -44,7 +44,7 @@ const columnsOf = (warning_days: number): Column<KeyJson>[] => [
   { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
   { title: 'Networks', cell: ({ networks }) => networks?.join(', ') ?? <span class="quiet short">anywhere</span> },
   { title: 'Last used', cell: (key) => <LastUse of={key} /> },
-  { title: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} /> },
+  { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
 ];
 
 function Name({ of: { name, prefix, current } }: { of: KeyJson }) {
@@ -60,10 +60,10 @@ function Name({ of: { name, prefix, current } }: { of: KeyJson }) {
 
 function State({ of, warning_days }: { of: KeyJson; warning_days: number }) {
   switch (keyState(of, warning_days)) {
-    case 'works':
-      return <Badge tone="good" text="Works" />;
-    case 'ends soon':
-      return <Badge tone="wait" text="Ends soon" />;
+    case 'active':
+      return <Badge tone="good" text="Active" />;
+    case 'expires soon':
+      return <Badge tone="wait" text="Expires soon" />;
     case 'expired':
       return <Badge tone="quiet" text="Expired" />;
     case 'revoked':

@@ -25,7 +25,7 @@ export function Nodes({ api, live }: PageProps) {
       {value && value.unowned_partitions.length > 0 && (
         <div class="problem" role="status">
           <p>
-            Nobody owns {spans(value.unowned_partitions)}. What stands there is accepted, and waits until a node has
+            Nobody owns {spans(value.unowned_partitions)}. Found at the provider is accepted, and waits until a node has
             taken it.
           </p>
         </div>

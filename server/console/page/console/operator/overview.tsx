@@ -89,8 +89,8 @@ function WorkPlots({ hour }: { hour: OverviewJson }) {
       <Plot
         {...{ title: 'Time from acceptance to the end', hour, show: lasting, least: 100, averaged: false }}
         lines={[
-          { label: 'half within', tone: 'busy', values: hour.p50_ms },
-          { label: '99 of 100 within', tone: 'wait', dashed: true, values: hour.p99_ms },
+          { label: 'p50', tone: 'busy', values: hour.p50_ms },
+          { label: 'p99', tone: 'wait', dashed: true, values: hour.p99_ms },
         ]}
       />
       <Plot

@@ -12,12 +12,12 @@ import type { Tone } from '../kit/parts.js';
 export const STATUSES: Readonly<Record<OperationStatus, readonly [tone: Tone, words: string]>> = {
   queued: ['quiet', 'Queued'],
   running: ['busy', 'Running'],
-  waiting_user: ['wait', 'Waits for its user'],
+  waiting_user: ['wait', 'Needs action'],
   succeeded: ['good', 'Succeeded'],
   failed: ['bad', 'Failed'],
   canceled: ['quiet', 'Canceled'],
   skipped: ['quiet', 'Skipped'],
-  outcome_unknown: ['wait', 'Outcome unknown'],
+  outcome_unknown: ['wait', 'Unknown outcome'],
 };
 
 export const isOver = (status: OperationStatus): boolean =>
@@ -28,14 +28,14 @@ export const ATTEMPTS: Readonly<Record<AttemptStatus, readonly [tone: Tone, word
   succeeded: ['good', 'Succeeded'],
   failed: ['bad', 'Failed'],
   abandoned: ['quiet', 'Given up'],
-  outcome_unknown: ['wait', 'Outcome unknown'],
+  outcome_unknown: ['wait', 'Unknown outcome'],
 };
 
 export const PHASES: Readonly<Record<AttemptPhase, string>> = {
-  preparing: 'preparing, nothing left',
+  preparing: 'preparing, nothing sent',
   reading: 'reading',
-  dispatching: 'past its write boundary',
-  confirming: 'answered, but not with success',
+  dispatching: 'sent, without an answer',
+  confirming: 'answered without success',
   done: 'done',
 };
 
