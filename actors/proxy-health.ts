@@ -26,7 +26,7 @@ export class ProxyHealth {
     try {
       await noteProxy(this.#db, id, failure);
     } catch (error) {
-      this.#log.warn({ err: error, proxy_id: id }, 'what became of a proxy is not noted');
+      this.#log.warn({ err: error, proxy_id: id }, 'proxies: what became of one is not noted');
     } finally {
       this.#noting.delete(id);
     }

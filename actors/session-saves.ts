@@ -120,7 +120,7 @@ export class SessionSaves {
         },
       );
     } catch (error) {
-      log.warn({ err: error, connection_id: connectionId }, 'a renewed session could not be stored');
+      log.warn({ err: error, connection_id: connectionId }, 'sessions: a renewed one could not be stored');
     }
   }
 }

@@ -119,7 +119,7 @@ class BrowserHost implements RunHost {
     this.#prepared = true;
     const { ca } = this.#site;
     if (ca !== undefined) tls.setDefaultCACertificates([...tls.getCACertificates('default'), ca]);
-    const untidy = (err: unknown) => this.#log.warn({ err }, 'temporary files of browsers may be left behind');
+    const untidy = (err: unknown) => this.#log.warn({ err }, 'browser: temporary files may be left behind');
     void sweepTempFolders(tmpdir()).catch(untidy);
     try {
       useTempFolder();

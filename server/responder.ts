@@ -88,7 +88,7 @@ export function answerHeaders({ path }: HttpExchange, requestId: string): Record
   return headers;
 }
 
-/** Of a key that ends to work soon, when it does. */
+/** Of a key that expires soon, when it does. */
 function keyHeaders(key: UsableKey | undefined, { keyExpiryWarning_ms }: ResponderOptions): Record<string, string> {
   const end = key?.expires_at;
   return end && end.getTime() - Date.now() < keyExpiryWarning_ms ? { 'Key-Expires': end.toISOString() } : {};

@@ -92,7 +92,7 @@ export class DeliveryAttempt {
       }
     } catch (error) {
       const ids = { delivery_id: id, subscription_id: this.#actor.id };
-      log.error({ err: error, ...ids }, 'the end of an attempt was not written');
+      log.error({ err: error, ...ids }, 'deliveries: the end of an attempt was not written');
     }
     this.#enter({ kind: 'over' });
   }

@@ -232,7 +232,7 @@ export class DeliveryBatches {
         return await write();
       } catch (error) {
         if (signal.aborted || !again(error)) throw error;
-        this.#options.log.error({ err: error, statement }, 'a delivery statement failed, trying again');
+        this.#options.log.error({ err: error, statement }, 'deliveries: a statement failed, trying again');
         await wait(backoff.next_ms(), undefined, { signal }).catch(() => Promise.reject(error));
       }
     }

@@ -74,7 +74,7 @@ export class DeliveryConsumer {
     try {
       while (await this.#fetch());
     } catch (error) {
-      log.error({ err: error, partition: partition.id }, 'fetching deliveries failed, the slow poll tries again');
+      log.error({ err: error, partition: partition.id }, 'deliveries: fetching failed, the slow poll tries again');
     }
     if (this.#is('fetching')) this.#enter({ kind: 'waiting' });
   }

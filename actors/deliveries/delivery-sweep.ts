@@ -74,7 +74,7 @@ export class DeliverySweep {
       await this.#repair(held); // I2
       await this.#look(held);
     } catch (error) {
-      log.warn({ err: error }, 'sweeping deliveries failed, the next turn tries again');
+      log.warn({ err: error }, 'deliveries: a sweep failed, the next one tries again');
     }
   }
 

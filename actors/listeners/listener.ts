@@ -123,7 +123,7 @@ export class Listener {
       try {
         if ((await this.#listenOnce()) === 'over') return;
       } catch (error) {
-        log.warn({ err: error, connection_id: connection.id }, 'listener failed, trying again');
+        log.warn({ err: error, connection_id: connection.id }, 'listener: it failed, trying again');
       }
       await delay(this.#backoff.next_ms(), undefined, { signal }).catch(() => {}); // I3
     }
@@ -177,7 +177,8 @@ export class Listener {
         stop: this.#stop.signal,
         silence_ms,
         workOf: (frame, first) => this.#workOf(frame, first),
-        onFailure: (error) => log.error({ err: error, connection_id: connection.id }, 'event could not be recorded'),
+        onFailure: (error) =>
+          log.error({ err: error, connection_id: connection.id }, 'listener: an event could not be recorded'),
       });
     } finally {
       clearInterval(heartbeat);

@@ -99,7 +99,10 @@ export class Listeners {
         this.#open(connection, Math.random() * LIMITS.stream_spread_ms);
       }
     } catch (error) {
-      this.#context.log.error({ err: error, partition }, 'listeners could not be opened, the slow poll tries again');
+      this.#context.log.error(
+        { err: error, partition },
+        'listeners: they could not be opened, the slow poll tries again',
+      );
     }
   }
 
@@ -143,7 +146,7 @@ export class Listeners {
         if (present ? !present.listensWith(session) : session) await this.look(id);
       }
     } catch (error) {
-      this.#context.log.warn({ err: error }, 'listeners could not be compared with their connections');
+      this.#context.log.warn({ err: error }, 'listeners: they could not be compared with their connections');
     }
   }
 
@@ -165,7 +168,7 @@ export class Listeners {
       await this.#close(connectionId, pinned ? 'session_changed' : connection ? NO_PIN : 'connection_not_ready');
       if (pinned) this.#open(connection);
     } catch (error) {
-      this.#context.log.error({ err: error, connection_id: connectionId }, 'listener could not be changed');
+      this.#context.log.error({ err: error, connection_id: connectionId }, 'listener: it could not be changed');
     }
   }
 
@@ -214,7 +217,7 @@ export class Listeners {
     const entry = this.#listeners.get(connectionId);
     this.#listeners.delete(connectionId);
     await entry?.listener.close(reason).catch((error) => {
-      this.#context.log.warn({ err: error, connection_id: connectionId }, 'listener did not close cleanly');
+      this.#context.log.warn({ err: error, connection_id: connectionId }, 'listener: it did not close cleanly');
     });
   }
 }

@@ -61,7 +61,7 @@ export class StreamSource {
         this.#client.open({ ...opened, ...this.#watched(proxy, { ...handlers, onEnd }), onAnswered });
       },
       (error) => {
-        this.#options.log.error({ err: error, connection_id: connection.id }, 'stream cannot be opened');
+        this.#options.log.error({ err: error, connection_id: connection.id }, 'listener: its stream cannot be opened');
         onEnd({ reason: 'connection_lost' });
       },
     );

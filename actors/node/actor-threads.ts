@@ -235,7 +235,7 @@ export class ActorThreads {
       const limit_ms = thread.heard ? LIMITS.silent_thread_ms : LIMITS.silent_start_ms;
       if (!thread.channel || ++thread.silentLooks * LIMITS.poll_ms < limit_ms) continue;
       thread.silentLooks = 0;
-      this.#log.error({ thread: `actors-${index}` }, 'the thread does not answer and is ended');
+      this.#log.error({ thread: `actors-${index}` }, 'thread: it does not answer and is ended');
       this.#supervisor.end(index);
     }
   }

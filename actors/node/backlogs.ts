@@ -35,7 +35,7 @@ export class Backlogs {
 
   start(): void {
     const failed = (error: unknown) =>
-      this.#options.log.warn({ err: error }, 'backlogs could not be shared, trying again'); // I1
+      this.#options.log.warn({ err: error }, 'backlogs: they could not be shared, trying again'); // I1
     this.#rounds = regularly({ interval_ms: LIMITS.poll_ms, waits: retryWaits(), failed }, () => this.#share());
   }
 

@@ -159,7 +159,7 @@ export class Bus {
     try {
       await notify(this.#options.db, [...notices.values()]);
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'hints could not be sent, owners will poll');
+      this.#options.log.warn({ err: error }, 'bus: hints could not be sent, owners will poll');
     }
     this.#sending = false;
     if (this.#outgoing.length > 0) this.#gather(this.#outgoing.every(isPatient) ? LIMITS.notify_ms : 0);
@@ -176,7 +176,7 @@ export class Bus {
       else if (channel === WAIT_CHANNEL) events.awaited(JSON.parse(payload) as RemoteWait);
       else events.woken(payload);
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'unreadable hint');
+      this.#options.log.warn({ err: error }, 'bus: a hint is unreadable');
     }
   }
 

@@ -68,7 +68,7 @@ async function claimShare(options: LevellingOptions, partitions: number[], share
         counts.claimed += await options.claim([partition]);
       } catch (error) {
         if (isUnreachable(error)) throw error;
-        log.warn({ err: error, partition }, 'a partition could not be claimed, trying again');
+        log.warn({ err: error, partition }, 'ownership: a partition could not be claimed, trying again');
       } finally {
         counts.underWay--;
       }
@@ -77,7 +77,7 @@ async function claimShare(options: LevellingOptions, partitions: number[], share
   try {
     await Promise.all(Array.from({ length: LIMITS.taking_transactions }, claims));
   } finally {
-    if (counts.claimed > 0) log.info({ partitions: counts.claimed }, 'partitions taken');
+    if (counts.claimed > 0) log.info({ partitions: counts.claimed }, 'ownership: partitions taken');
   }
 }
 
@@ -91,7 +91,7 @@ async function claimQuiet(options: LevellingOptions, partitions: number[], share
     return quiet.length < 2 || options.over() ? 0 : await options.claim(quiet);
   } catch (error) {
     if (isUnreachable(error)) throw error;
-    log.warn({ err: error }, 'quiet partitions could not be claimed together, claiming each by itself');
+    log.warn({ err: error }, 'ownership: quiet partitions could not be claimed together, claiming each by itself');
     return 0;
   }
 }

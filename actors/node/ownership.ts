@@ -119,7 +119,7 @@ export class Ownership {
     }
     if (this.#state.kind !== 'renewing') return;
     const failed = (error: unknown) =>
-      log.error({ err: error }, 'partitions could not be claimed or levelled, trying again');
+      log.error({ err: error }, 'ownership: partitions could not be claimed or levelled, trying again');
     const levelling = regularly({ interval_ms: LIMITS.renew_ms, waits: retryWaits(), failed }, level);
     this.#enter({ kind: 'renewing', renewals, levelling });
   }
@@ -186,7 +186,7 @@ export class Ownership {
     const { db, nodeId, log, runnable } = this.#options;
     const whole = Array.from({ length: PARTITIONS }, (_, id) => id).every(runnable);
     const lost = await this.#held.renew(db, nodeId, whole && this.#state.kind !== 'leaving');
-    if (this.#failing) log.info('leases are renewed again');
+    if (this.#failing) log.info('ownership: leases are renewed again');
     this.#failing = false;
     this.#lose(lost); // I2
   }
@@ -216,14 +216,14 @@ export class Ownership {
 
   #renewalFailed(error: unknown): void {
     if (isUnanswered(error)) return; // an outage has lines of its own
-    if (!this.#failing) this.#options.log.error({ err: error }, 'leases cannot be renewed, trying again');
+    if (!this.#failing) this.#options.log.error({ err: error }, 'ownership: leases cannot be renewed, trying again');
     this.#failing = true;
   }
 
   #lose(partitions: number[]): void {
     if (partitions.length === 0) return;
     for (const id of partitions) this.#held.delete(id);
-    this.#options.log.warn({ partitions }, 'partitions lost');
+    this.#options.log.warn({ partitions }, 'ownership: partitions lost');
     this.#options.lost(partitions);
   }
 
@@ -232,7 +232,7 @@ export class Ownership {
     const { log } = this.#options;
     const { id } = holding;
     const failed = (error: unknown) =>
-      log.warn({ err: error, partition: id }, 'a partition could not be taken again, trying again');
+      log.warn({ err: error, partition: id }, 'ownership: a partition could not be taken again, trying again');
     const again = async () => {
       if (!this.#held.has(holding)) return;
       const { partitions, ended } = await this.#takings.retake(id, inHand);
@@ -267,7 +267,7 @@ export class Ownership {
       await holding.retaken; // its epoch may have moved
       await releasePartitions(db, nodeId, [{ id, epoch: holding.epoch }]);
     } catch (error) {
-      log.warn({ err: error, partition: id }, 'a partition could not be released, trying again');
+      log.warn({ err: error, partition: id }, 'ownership: a partition could not be released, trying again');
     } finally {
       this.#releasing.delete(id);
     }

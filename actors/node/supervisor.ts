@@ -95,7 +95,7 @@ export class Supervisor {
 
   #endThreads(): Promise<void> {
     const { name, log } = this.#options;
-    log.warn({ threads: name }, 'threads did not close in time and are ended');
+    log.warn({ threads: name }, 'threads: they did not close in time and are ended');
     return this.#pool.destroy();
   }
 
@@ -121,7 +121,7 @@ export class Supervisor {
       },
       died: (error) => {
         port?.close();
-        log.error({ err: error, thread }, 'thread died');
+        log.error({ err: error, thread }, 'thread: it died');
         events.died(index);
         return this.#restartWait_ms(events);
       },
@@ -140,7 +140,7 @@ export class Supervisor {
       this.#restarted++;
       return this.#waits.next_ms();
     }
-    this.#options.log.fatal({ threads: this.#options.name }, 'threads keep dying, giving up');
+    this.#options.log.fatal({ threads: this.#options.name }, 'threads: they keep dying, giving up');
     this.#enter({ kind: 'failed' });
     events.failed();
     return undefined;

@@ -180,7 +180,7 @@ function openStorage(
   log: Logger,
   { outage }: HostReports,
 ): Pick<HostParts, 'db' | 'relaxed'> {
-  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
+  const onError = (error: Error) => log.warn({ err: error }, 'database: a connection was lost');
   const pool = {
     url: options.databaseUrl,
     vault,

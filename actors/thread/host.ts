@@ -121,7 +121,7 @@ class Host {
       if (outcome.kind === 'created') tally.count(submission.workspaceId, 'accepted');
       this.#channel.send({ type: 'submitted', request, outcome });
     } catch (error) {
-      log.error({ err: error }, 'submission could not be stored');
+      log.error({ err: error }, 'submission: it could not be stored');
       this.#channel.send({ type: 'submitted', request, outcome: { kind: 'failed' } });
     }
   }
@@ -142,7 +142,7 @@ class Host {
     try {
       await owner.poll();
     } catch (error) {
-      log.warn({ err: error }, 'slow poll failed');
+      log.warn({ err: error }, 'thread: a slow poll failed');
     } finally {
       this.#polling = false;
     }
@@ -164,7 +164,7 @@ class Host {
       await deliveries.measure();
       await measurements.measure();
     } catch (error) {
-      log.warn({ err: error }, 'the rows of the partitions could not be measured');
+      log.warn({ err: error }, 'measurements: the rows of the partitions could not be read');
     }
   }
 

@@ -60,7 +60,7 @@ export class PartitionOwner {
       this.#wake(await this.#dueQueues.lookNow(ids));
     } catch (error) {
       const { log } = this.#options.partition;
-      log.error({ err: error, partitions: ids }, 'looking for due jobs failed, the slow poll tries again');
+      log.error({ err: error, partitions: ids }, 'due jobs: looking for them failed, the slow poll tries again');
     }
   }
 

@@ -123,7 +123,7 @@ export class BrowserKeeper {
     const [confinement] = left;
     const launched = await this.#launchIn(confinement, path).catch((error: unknown) => ({ error }));
     if (launched instanceof LiveBrowser) {
-      this.#log.info({ pid: launched.pid, path, ...confinement }, 'browser launched');
+      this.#log.info({ pid: launched.pid, path, ...confinement }, 'browser: launched');
       if (!confinement?.sandboxed) this.#warn();
       this.#adopt(launched);
       return launched;
@@ -134,7 +134,7 @@ export class BrowserKeeper {
       return this.#launch(path);
     }
     const pause_ms = this.#backoff.next_ms();
-    this.#log.error({ err: error, path, pause_ms }, 'browser did not start');
+    this.#log.error({ err: error, path, pause_ms }, 'browser: it did not start');
     if (this.#state.kind === 'starting') this.#enter({ kind: 'unavailable', until: performance.now() + pause_ms });
     throw browserUnavailable('launch_failed');
   }
@@ -168,7 +168,7 @@ export class BrowserKeeper {
     });
     browser.onGone(() => {
       this.#alive.delete(browser);
-      this.#log.info({ pid: browser.pid }, 'browser gone');
+      this.#log.info({ pid: browser.pid }, 'browser: gone');
     });
     if (this.#state.kind === 'starting') this.#enter(browser.running ? { kind: 'running', browser } : { kind: 'none' });
   }

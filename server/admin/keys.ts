@@ -115,7 +115,7 @@ function revokeCommand(noun: Command, perform: Perform): void {
     });
 }
 
-/** When a key ends to work, and where it may be used from. */
+/** When a key expires, and where it may be used from. */
 export const bounded = (create: Command): Command =>
   create
     .option('--expires <time>', 'ISO 8601', futureTime)

@@ -128,7 +128,7 @@ export function isPassing(error: unknown): boolean {
 
 /** Hides the cause; the code shows whether trying again soon can help (HTTP-15). */
 function unexpected(error: unknown, requestId: string): HttpError {
-  if (isUnreachable(error)) return new HttpError('unavailable', 'the database cannot be reached');
+  if (isUnreachable(error)) return new HttpError('unavailable', 'database: it cannot be reached');
   if (isRefusedForNow(error)) return new HttpError('unavailable', 'the database does not answer in time');
   if (error instanceof KeyUnknown) return new HttpError('encryption_key_unavailable', error.message);
   return new HttpError('internal_error', `unexpected failure, request ${requestId}`);

@@ -70,7 +70,7 @@ export class Reveals {
       await countReveals(this.#db, [...counted.values()]);
     } catch (error) {
       for (const one of counted.values()) this.#add(`${one.action} ${one.targetId} ${one.reader}`, one);
-      this.#log.debug({ err: error }, 'how often something was shown is not stored yet');
+      this.#log.debug({ err: error }, 'audit: counts of reveals are not stored yet');
     }
   }
 }

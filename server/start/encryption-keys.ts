@@ -60,7 +60,7 @@ export async function warnOfUnknownKeys(sql: Sql, ring: KeyRing, log: Logger): P
     const text = 'stored secrets cannot be opened: ENCRYPTION_KEYS lacks their keys';
     log.warn({ key_ids: ring.keys, lacking, at_least: !complete }, text);
   } catch (error) {
-    log.warn({ err: error }, 'could not look which encryption keys the stored secrets need');
+    log.warn({ err: error }, 'encryption: the keys that stored secrets need could not be read');
   }
 }
 
@@ -78,6 +78,6 @@ export async function noteInstallationKeys(sql: Sql, keys: readonly EncryptionKe
     const text = "ENCRYPTION_KEYS are not the installation's: other nodes cannot open what this one seals";
     log.warn({ key_ids: keys.map(({ id }) => id), installation_key_ids: installed, differing }, text);
   } catch (error) {
-    log.warn({ err: error }, 'could not look which encryption keys the installation has');
+    log.warn({ err: error }, 'encryption: the keys of the installation could not be read');
   }
 }

@@ -80,7 +80,7 @@ export async function useSandboxProxies(
   log: Logger,
 ): Promise<void> {
   if (!ring.available) {
-    log.warn('there is no encryption key (ENCRYPTION_KEYS): the stand-in network has no regional proxies');
+    log.warn('stand-in network: it has no regional proxies, because there is no encryption key (ENCRYPTION_KEYS)');
     return;
   }
   const rows = await db.transaction(async (tx) => {
@@ -89,7 +89,7 @@ export async function useSandboxProxies(
     if (added.length > 0) await recordStart(tx, 'proxy.add', added, null);
     return stored;
   });
-  log.info({ regions: rows.map((row) => row.region) }, 'regional proxies of the stand-in network are in place');
+  log.info({ regions: rows.map((row) => row.region) }, 'stand-in network: its regional proxies are in place');
 }
 
 /**

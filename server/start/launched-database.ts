@@ -22,7 +22,7 @@ export interface LaunchedDatabase {
  * later.
  */
 export function launchDatabase(config: Config, log: Logger, fatal: (line: string) => void): LaunchedDatabase {
-  log.info(config.databaseUrl ? 'connecting to the database' : 'starting the embedded database');
+  log.info(config.databaseUrl ? 'database: connecting' : 'database: starting the embedded one');
   const held = Promise.withResolvers<void>();
   const waits = Promise.withResolvers<void>();
   let started = false;
@@ -37,8 +37,8 @@ export function launchDatabase(config: Config, log: Logger, fatal: (line: string
     },
     waits: waits.resolve,
     restarts: {
-      ended: (reason) => log.error({ reason }, 'the embedded database ended, and is started again'),
-      started: () => log.warn('the embedded database runs again'),
+      ended: (reason) => log.error({ reason }, 'database: the embedded one ended, and is started again'),
+      started: () => log.warn('database: the embedded one runs again'),
       gaveUp: (reason) => fatal(`DATA_DIR: the embedded database keeps ending: ${reason}`),
     },
   });

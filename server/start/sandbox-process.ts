@@ -144,7 +144,7 @@ class SupervisedSandbox implements SandboxProcess {
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#state.kind !== 'ready') return;
     this.#enter({ kind: 'backing_off' });
-    this.#options.log.warn({ code, signal }, 'the stand-in network ended and is started again');
+    this.#options.log.warn({ code, signal }, 'stand-in network: it ended and is started again');
     this.#restarting ??= this.#restart().finally(() => {
       this.#restarting = undefined;
     });
@@ -163,7 +163,7 @@ class SupervisedSandbox implements SandboxProcess {
         await onRestart(this.ready);
         if (this.#state.kind === 'ready') return;
       } catch (error) {
-        if (!signal.aborted) log.error({ err: error }, 'the stand-in network is not back yet');
+        if (!signal.aborted) log.error({ err: error }, 'stand-in network: not back yet');
       }
     }
   }

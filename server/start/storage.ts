@@ -36,11 +36,11 @@ export async function openStorage(
   for (const finding of findings) {
     if (finding.level === 'warning') log.warn({ means: finding.means }, `DATABASE_URL: ${findingLine(finding)}`);
   }
-  log.info('bringing the schema up to date');
+  log.info('schema: bringing it up to date');
   const onNewer = (migrations: string[]) =>
-    log.warn({ migrations }, 'a newer version has migrated the database, which this one works with');
+    log.warn({ migrations }, 'schema: a newer version has migrated it, and this one works with it');
   await throughOutages(() => migrate(url, { onNewer }));
-  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost');
+  const onError = (error: Error) => log.warn({ err: error }, 'database: a connection was lost');
   const db = openDatabase({
     ...{ url, vault, onError, outage: outages.pool('edge'), limits: TIME_LIMITS.edge },
     maxConnections: LIMITS.edge_connections,

@@ -124,7 +124,7 @@ export const VARIABLES = {
     ...wholeNumber(0, 365),
     default: '14',
     meaning:
-      'how many days before a key ends to work its answers (Key-Expires), the console and what needs attention tell of it; 0: never',
+      'how many days before a key expires its answers (Key-Expires), the console and what needs attention tell of it; 0: never',
   }),
   RATE_LIMIT_PER_SECOND: variable({
     ...wholeNumber(1, 1_000_000),

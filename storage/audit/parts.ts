@@ -121,10 +121,10 @@ export function auditUpkeep({ db, log }: { db: Database; log: Logger }): Backgro
   return new Background(async () => {
     try {
       const made = await makeAuditParts(db);
-      if (made.length > 0) log.info({ parts: made }, 'parts of the audit log were made');
+      if (made.length > 0) log.info({ parts: made }, 'audit: parts were made');
       return (await forgetReveals(db)) ? LIMITS.audit_parts_ms : LIMITS.audit_forget_pause_ms;
     } catch (error) {
-      log.warn({ err: error }, 'the parts of the audit log are not looked after now, trying again');
+      log.warn({ err: error }, 'audit: parts are not looked after now, trying again');
       return LIMITS.audit_parts_retry_ms;
     }
   });

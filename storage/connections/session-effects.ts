@@ -23,7 +23,8 @@ export interface ConnectionChange {
 }
 
 /**
- * Applies a change. A new session resets recruiter readiness unless the change itself publishes it (CONN-9).
+ * Applies a change. Triggers of the schema go with a new health, in the same transaction: `connection_health_told` announces it (EVT-20),
+ * `connection_health_noted` keeps since when, `connection_has_members` activates the workspace's subscriptions. A new session resets recruiter readiness unless the change itself publishes it (CONN-9).
  * Leaving `ready` drops the stored session, which the provider no longer accepts, and recruiter readiness with it. A run that
  * found the session good does not restore `ready` when the stream's refusal has dropped the session meanwhile. False, and nothing
  * is applied, when the revision or the session had moved on, or the proxy of a new pin is no longer to be used.

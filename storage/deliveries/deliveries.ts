@@ -193,6 +193,7 @@ const ENDED = {
 };
 const CLOSE_CANCELED = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
 
+// A delivery that becomes `failed` is announced by the trigger `delivery_exhaustion_told`, in the same transaction (EVT-20).
 // I2 and I3 `held`. The attempt is read as it was before that lock: its number on the locked row says that it is still the last one.
 const FINISH = `
   with input as (

@@ -53,7 +53,7 @@ function countDropped(destination: ReturnType<typeof pino.destination>): void {
   });
   destination.on('drain', () => {
     if (dropped === 0) return;
-    const fields = { level: WARN, time: Date.now(), dropped, msg: 'log lines were dropped' };
+    const fields = { level: WARN, time: Date.now(), dropped, msg: 'log: lines were dropped' };
     dropped = 0;
     destination.write(`${JSON.stringify(fields)}\n`);
   });

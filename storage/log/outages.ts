@@ -38,7 +38,7 @@ export class Outages {
     if (this.#since !== undefined) return;
     this.#since = performance.now();
     this.total++;
-    this.#log.error({ pool, reason }, 'the database cannot be reached');
+    this.#log.error({ pool, reason }, 'database: it cannot be reached');
   }
 
   /** The pool reaches it again, or is gone. */
@@ -47,7 +47,7 @@ export class Outages {
     const lasted_ms = Math.round(performance.now() - this.#since);
     const settled = () => {
       this.#since = undefined;
-      this.#log.warn({ lasted_ms }, 'the database can be reached again');
+      this.#log.warn({ lasted_ms }, 'database: it can be reached again');
     };
     this.#settled = setTimeout(settled, LIMITS.outage_settled_ms).unref(); // I1
   }

@@ -80,7 +80,7 @@ export function announcer({ db, log, recorded, waits }: AnnouncerOptions): Backg
       try {
         return (await together()) === LIMITS.announcement_rows ? 0 : LIMITS.announcement_poll_ms;
       } catch (error) {
-        log.warn({ err: error }, 'what is to be told is not recorded yet, trying again');
+        log.warn({ err: error }, 'announcer: announcements are not recorded yet, trying again');
         apartUntil = performance.now() + LIMITS.announcement_apart_ms;
         const portion = new Portion(LIMITS.announcement_rows);
         if (causedByOne(error)) portion.failed(error);

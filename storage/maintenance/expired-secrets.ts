@@ -13,7 +13,7 @@ export function expiredSecrets(db: Sql, log: Logger): Background {
       const deleted = [await deleteExpiredSessions(db, most), await forgetGivenPasswords(db, most)];
       if (deleted.includes(most)) return LIMITS.session_sweep_pause_ms;
     } catch (error) {
-      log.warn({ err: error }, 'what has expired is not deleted yet, trying again');
+      log.warn({ err: error }, 'expired secrets: not deleted yet, trying again');
     }
     return LIMITS.session_sweep_ms;
   });

@@ -97,7 +97,7 @@ export class Removals {
         await this.#apart(id, () => this.#sliced(id, dropDeleted, id));
       }
     } catch (error) {
-      log.warn({ err: error }, 'what was deleted is not removed yet, trying again');
+      log.warn({ err: error }, 'removals: what was deleted is not removed yet, trying again');
     }
     if (this.#state === 'stopping') return this.#enter('stopped');
     this.#enter('waiting');
@@ -127,7 +127,7 @@ export class Removals {
     if (performance.now() - keptAt < this.#settle_ms) return; // I1
     for (const { drop, from } of DROPS) if (!(await this.#sliced(id, drop, from))) return;
     if (!(await dropConnection(db, id))) return;
-    log.info({ connection_id: id }, 'a deleted connection is removed');
+    log.info({ connection_id: id }, 'removals: a deleted connection is gone');
   }
 
   /** Slice after slice until one finds nothing, smaller ones after the time limit; false when this has to be gone on with later. */

@@ -16,7 +16,7 @@ export function storedMeter({ db, log, bound }: { db: Database; log: Logger; bou
       const more = await measureStored(db, bound);
       return more ? Math.max(LIMITS.stored_pause_ms, 10 * (performance.now() - began)) : LIMITS.stored_poll_ms;
     } catch (error) {
-      log.warn({ err: error }, 'what workspaces store is not measured now, trying again');
+      log.warn({ err: error }, 'stored meter: not measured now, trying again');
       return LIMITS.stored_poll_ms;
     }
   });

@@ -11,7 +11,7 @@ import { Background } from '../process/background.js';
  */
 export function settling({ db, log }: { db: Database; log: Logger }): Background {
   const failed = (err: unknown) =>
-    log.warn({ err }, 'a subscription has not come to all connections yet, trying again');
+    log.warn({ err }, 'propagation: a subscription has not come to all connections yet, trying again');
   return new Background(async (isStopping) => {
     const paused = async () => {
       await delay(LIMITS.removal_pause_ms);

@@ -16,7 +16,7 @@ const INPUT = 'unnest($1::uuid[], $2::bigint[], $3::uuid[]) i(id, epoch, attempt
 
 /**
  * running → waiting_user with this challenge, which expires after `expires_ms` by the database's clock. False when the
- * attempt is no longer held.
+ * attempt is no longer held. The triggers `operation_waits_told` and `operation_waiting` announce it (EVT-20) and list it, in the same transaction.
  */
 export async function waitForUser(
   db: Sql,

@@ -69,6 +69,8 @@ export const WAITS_FOR_KEY = 'retry_encryption_key_unknown';
 const WAITS_ON = `i.status = 'queued' and not o.cancel_requested and i.timeline ->> 'reason' = '${WAITS_FOR_KEY}'
   and o.timeline -> -2 ->> 'reason' = '${WAITS_FOR_KEY}'`;
 
+// Triggers of the schema go with the new status, in the same transaction: `operation_finish_told` announces the end (EVT-20), `operation_unknown`
+// notes an unknown outcome, `operation_waiting` forgets that it waited.
 // What goes back to the queue is canceled instead when that was requested meanwhile (OPS-5). The step begins where the row is: a code may have been
 // taken of which the one who ends the wait has not heard.
 const FINISH = `

@@ -144,7 +144,7 @@ const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');
 
 /**
  * queued → canceled at once; running and waiting operations get `cancel_requested` and their owner ends them; a terminal
- * one stays as it is (OPS-5). Returns which of these it was, of a canceled one what ended; `repeated` when it was requested before, `gone`
+ * one stays as it is (OPS-5). The trigger `operation_finish_told` announces what is canceled here (EVT-20). Returns which of these it was, of a canceled one what ended; `repeated` when it was requested before, `gone`
  * when there is no such operation.
  */
 export async function cancelOperation(

@@ -31,7 +31,7 @@ export class Overview {
   start(options: OverviewOptions): Pick<Background, 'stop'> {
     const { db, nodeId } = options;
     const rounds = new Background(async () => {
-      await this.#round(options).catch((error) => options.log.debug({ err: error }, 'the overview is not stored yet'));
+      await this.#round(options).catch((error) => options.log.debug({ err: error }, 'overview: not stored yet'));
       return LIMITS.overview_poll_ms;
     });
     rounds.start();
@@ -41,7 +41,7 @@ export class Overview {
         this.#take();
         this.#endStep(options, Number.NaN);
         for (const step of this.#ended) await storeStep(db, step).catch(() => {});
-        options.log.debug({ node_id: nodeId }, 'the overview is stored');
+        options.log.debug({ node_id: nodeId }, 'overview: stored again');
       },
     };
   }

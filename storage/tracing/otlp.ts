@@ -105,7 +105,7 @@ function logTrouble(log: Logger): void {
     const now = performance.now();
     if (now - toldAt < LIMITS.trace_trouble_ms) return;
     toldAt = now;
-    log.warn({ error: error.slice(0, LIMITS.error_message_characters) }, 'spans could not be exported');
+    log.warn({ error: error.slice(0, LIMITS.error_message_characters) }, 'tracing: spans could not be exported');
   };
   const nothing = () => {};
   diag.setLogger({ error: tell, warn: tell, info: nothing, debug: nothing, verbose: nothing }, DiagLogLevel.WARN);

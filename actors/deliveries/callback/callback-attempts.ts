@@ -82,7 +82,7 @@ export class CallbackAttempts {
         return undefined;
       }
       // If this rejected, the delivery would stay `sending` until its partition is recovered.
-      log.error({ err: error, delivery_id: delivery.id }, 'an attempt broke');
+      log.error({ err: error, delivery_id: delivery.id }, 'deliveries: an attempt broke');
       return notSent('internal');
     });
     if (span) endSpan(span, delivery, result);
@@ -91,13 +91,13 @@ export class CallbackAttempts {
     this.counters.count(result, since_ms);
     this.#options.tally?.count(delivery.workspace_id, result.outcome === 'delivered' ? 'delivered' : 'undelivered');
     if (result.outcome === 'failed')
-      log.debug(logFields(delivery, this.#originOf(delivery), result), 'delivery attempt failed');
+      log.debug(logFields(delivery, this.#originOf(delivery), result), 'deliveries: an attempt failed');
     return result;
   }
 
   /** Logs that the delivery is `failed`: this was the last attempt of its series. */
   gaveUp(delivery: StartedDelivery, result: AttemptResult): void {
-    this.#options.log.warn(logFields(delivery, this.#originOf(delivery), result), 'delivery failed');
+    this.#options.log.warn(logFields(delivery, this.#originOf(delivery), result), 'deliveries: a delivery failed');
   }
 
   /** Closes every connection. */

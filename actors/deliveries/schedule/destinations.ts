@@ -161,7 +161,7 @@ export class Destinations {
   }
 
   #answered({ key, workspaceId: workspace_id }: SubscriptionDestination): void {
-    this.#options.log.info({ workspace_id }, 'a paused destination of callbacks has answered: its deliveries go on');
+    this.#options.log.info({ workspace_id }, 'deliveries: a paused destination has answered, and its deliveries go on');
     this.#options.notes.answered(key);
   }
 

@@ -56,7 +56,7 @@ export class PauseNotes {
         backoff.reset();
       } catch (error) {
         if (signal.aborted) break;
-        this.#log.warn({ err: error }, 'which destinations are paused was not written, trying again');
+        this.#log.warn({ err: error }, 'deliveries: paused destinations were not written, trying again');
         this.#words = new Map([...words, ...this.#words]); // I2
         await wait(backoff.next_ms(), undefined, { signal }).catch(() => {});
       }

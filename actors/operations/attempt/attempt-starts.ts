@@ -55,7 +55,7 @@ export class AttemptStarts {
           return { held: { ...held, epoch: start.started.epoch }, started: start.started };
         }
       } catch (error) {
-        log.warn({ err: error, operation_id: operationId }, 'the start was not answered, asking again');
+        log.warn({ err: error, operation_id: operationId }, 'operation: its start was not answered, asking again');
       }
       await pause(waits.next_ms());
     }

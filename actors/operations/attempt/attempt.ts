@@ -289,7 +289,10 @@ export class Attempt implements Execution {
     const { signal } = this.#abort;
     return retrying(ask, (error) => {
       signal.throwIfAborted();
-      this.#context.log.warn({ err: error, operation_id: this.operationId }, 'the row did not answer, asking again');
+      this.#context.log.warn(
+        { err: error, operation_id: this.operationId },
+        'operation: its row did not answer, asking again',
+      );
     });
   }
 

@@ -63,7 +63,7 @@ export class LookRun {
       return ended;
     } catch (error) {
       if (!(error instanceof Interrupted))
-        log.error({ err: error, operation_id: request.operation_id }, 'a look failed');
+        log.error({ err: error, operation_id: request.operation_id }, 'look: it failed');
       return false;
     } finally {
       this.#deadline.stop();
@@ -135,7 +135,7 @@ export class LookRun {
     }
     if (error instanceof OperationError) return failed(error.code);
     const transient = isUnreachable(error) || isRefusedForNow(error);
-    if (!transient) this.#log('error', error, 'a look failed');
+    if (!transient) this.#log('error', error, 'look: it failed');
     return { ...failed('internal_error'), transient };
   }
 
@@ -150,7 +150,7 @@ export class LookRun {
     return retrying(ask, (error) => {
       this.#stop.signal.throwIfAborted();
       if (!isUnreachable(error) && !isRefusedForNow(error)) throw error;
-      this.#log('debug', error, 'the row did not answer, asking again');
+      this.#log('debug', error, 'operation: its row did not answer, asking again');
     });
   }
 

@@ -50,7 +50,10 @@ export async function runAttempt(
     const end = outcomeOfError(error, attempt);
     if (end.status === 'abandoned') return undefined;
     if (end.status !== 'unexpected') return end;
-    context.log.error({ err: error, operation_id: operationId, capability: capability.name }, 'execution failed');
+    context.log.error(
+      { err: error, operation_id: operationId, capability: capability.name },
+      'operation: its execution failed',
+    );
     return end.outcome;
   } finally {
     attempt.close();
@@ -75,7 +78,7 @@ function openInput(
   try {
     return { input: storedInput(ring, operationId, started) };
   } catch (error) {
-    log.error({ err: error, operation_id: operationId }, 'input cannot be opened');
+    log.error({ err: error, operation_id: operationId }, 'operation: its input cannot be opened');
     return ownTrouble(error) ?? INPUT_LOST;
   }
 }

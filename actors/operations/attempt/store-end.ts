@@ -45,7 +45,7 @@ export async function storeEnd(
           stored = outlived();
           return;
         }
-        log.error({ err: error, operation_id: end.operation.id }, 'outcome could not be stored');
+        log.error({ err: error, operation_id: end.operation.id }, 'operation: its end could not be stored');
         if (!mayStore()) throw error;
         unsure = true;
         if (stored === end && refusesValues(error)) stored = fallback();

@@ -40,7 +40,7 @@ export class LookQueue {
         await this.#handOver();
       } while (fetching.again);
     } catch (error) {
-      this.#options.log.error({ err: error }, 'looks could not be fetched');
+      this.#options.log.error({ err: error }, 'looks: they could not be fetched');
     } finally {
       this.#fetching = undefined;
     }

@@ -37,10 +37,7 @@ export class MailboxCloser {
         this.#options.db,
         some.map(({ mailbox }) => mailbox),
       ).catch((error) => {
-        this.#options.log.warn(
-          { err: error, mailboxes: some.length },
-          'mailboxes could not be closed, trying again later',
-        );
+        this.#options.log.warn({ err: error, mailboxes: some.length }, 'mailboxes: closing failed, trying again later');
         return [];
       });
       some.forEach(({ partition, mailbox }, at) => {

@@ -322,7 +322,7 @@ export class Partition implements ActorHome {
       } while (fetching.again && this.#state === fetching);
     } catch (error) {
       const { log } = this.#context;
-      log.error({ err: error, partition: this.id }, 'opening mailboxes failed, the slow poll tries again');
+      log.error({ err: error, partition: this.id }, 'mailboxes: opening failed, the slow poll tries again');
       if (this.#state === fetching && (outcomeUnknown(error) || error instanceof Unread)) return this.doubt();
     }
     if (this.#state !== fetching) return;

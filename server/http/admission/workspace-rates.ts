@@ -129,7 +129,7 @@ export class WorkspaceRates {
       this.#failing = false;
     } catch (error) {
       for (const bucket of active) if (!bucket.dealt) bucket.deal(1 / this.#nodes, performance.now()); // I3
-      if (!this.#failing) log.warn({ err: error }, 'shares of the rates of workspaces stay as they are, trying again');
+      if (!this.#failing) log.warn({ err: error }, 'rates: the shares of workspaces stay as they are, trying again');
       this.#failing = true;
     }
   }

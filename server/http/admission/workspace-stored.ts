@@ -85,7 +85,7 @@ export class WorkspaceStored {
       for (const [workspaceId, bytes] of taken) this.#known.set(workspaceId, bytes);
     } catch (error) {
       for (const [workspaceId, bytes] of accepted) this.accepted(workspaceId, bytes);
-      this.#log.debug({ err: error }, 'what was accepted is not noted yet');
+      this.#log.debug({ err: error }, 'stored meter: what was accepted is not noted yet');
     }
   }
 }

@@ -35,7 +35,7 @@ export class KeyUses {
     this.#pending = new Map();
     if (uses.length === 0) return;
     await this.#write(uses).catch((error: unknown) => {
-      if (!isPassing(error)) this.#log.warn({ err: error }, 'key use not noted');
+      if (!isPassing(error)) this.#log.warn({ err: error }, 'keys: a use was not noted');
     });
   }
 }

@@ -17,7 +17,7 @@ export class ConnectionCount {
   opened(): boolean {
     this.#open++;
     if (this.#open <= this.#bound) return true;
-    if (!this.#told) this.#log.warn({ connections: this.#bound }, 'too many HTTP connections: new ones are closed');
+    if (!this.#told) this.#log.warn({ connections: this.#bound }, 'http: too many connections, new ones are closed');
     this.#told = true;
     return false;
   }

@@ -44,7 +44,7 @@ export function retention({ db, log, days, stats }: RetentionOptions): Backgroun
     try {
       const turn = await takeTurn(db, days);
       if (turn) erased[turn.class] = (erased[turn.class] ?? 0) + turn.erased;
-      if (turn && turn.erased > 0) log.debug(turn, 'rows of an age were erased');
+      if (turn && turn.erased > 0) log.debug(turn, 'retention: rows were erased');
       through = { since_s: await throughSince_s(db), at_ms: performance.now() };
       if (turn?.failure !== undefined) {
         log.warn(
@@ -54,7 +54,7 @@ export function retention({ db, log, days, stats }: RetentionOptions): Backgroun
       }
       return Math.min(turn?.pause_ms ?? Number.POSITIVE_INFINITY, LIMITS.retention_poll_ms);
     } catch (error) {
-      log.warn({ err: error }, 'what is older than the retention allows is not erased yet, trying again');
+      log.warn({ err: error }, 'retention: what is too old is not erased yet, trying again');
       return LIMITS.retention_poll_ms;
     } finally {
       report();

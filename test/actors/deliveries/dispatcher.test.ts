@@ -129,12 +129,15 @@ t.test('five attempts at 1, 5, 30 and 120 seconds, then failed', async (t) => {
   await eventually(
     'the failure is logged',
     () => host.logged,
-    (lines) => lines.some(({ msg }) => msg === 'delivery failed'),
+    (lines) => lines.some(({ msg }) => msg === 'deliveries: a delivery failed'),
   );
   const [debug, warn] = [pino.levels.values.debug, pino.levels.values.warn];
   t.strictSame(
     host.logged.map(({ level, msg, attempt }) => [level, msg, attempt]),
-    [...[1, 2, 3, 4, 5].map((n) => [debug, 'delivery attempt failed', n]), [warn, 'delivery failed', 5]],
+    [
+      ...[1, 2, 3, 4, 5].map((n) => [debug, 'deliveries: an attempt failed', n]),
+      [warn, 'deliveries: a delivery failed', 5],
+    ],
     'one line for an attempt at debug, one for the delivery',
   );
   t.match(host.logged.at(-1), {

@@ -67,9 +67,9 @@ t.test(
     one.began(new Error('another'));`,
     );
     t.match(told, [
-      { level: 50, pool: 'one', reason: 'first', msg: 'the database cannot be reached' },
-      { level: 40, msg: 'the database can be reached again' },
-      { level: 50, pool: 'one', reason: 'another', msg: 'the database cannot be reached' },
+      { level: 50, pool: 'one', reason: 'first', msg: 'database: it cannot be reached' },
+      { level: 40, msg: 'database: it can be reached again' },
+      { level: 50, pool: 'one', reason: 'another', msg: 'database: it cannot be reached' },
     ]);
     t.equal(told.length, 3);
     const [began, ended] = told;
