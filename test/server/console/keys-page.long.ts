@@ -93,7 +93,7 @@ t.test('a key whose answer is lost may be there, which the page says and shows',
   await page.getByLabel('events:read').check();
   await page.getByRole('button', { name: 'Make the key' }).click();
   await page.getByText('No answer came, and it may have been done.').waitFor();
-  await keyRow(page, 'lost').getByText('works').waitFor();
+  await keyRow(page, 'lost').getByText('Active').waitFor();
   await looksRight(t, page, 'key-lost');
 });
 
@@ -136,7 +136,7 @@ t.test('who may change connections sees the keys of the workspace, and makes non
   await createKey(db, { ...old, expiresAt: new Date(Date.now() - DAY_ms) });
   for (const view of viewsOf(t)) {
     const page = await service.signedIn('#/keys', view);
-    await keyRow(page, 'for ever').getByText('works').waitFor();
+    await keyRow(page, 'for ever').getByText('Active').waitFor();
     await keyRow(page, 'of yesterday').getByText('expired').waitFor();
     await eventually(
       'its use is stored, and shown to who comes again',

@@ -73,7 +73,7 @@ t.test('what is hidden of an input has its name alone, and a write of unknown ou
     await page.getByText('Submitted, and never shown: body').waitFor();
     await page.getByText(/^after \d/).waitFor();
     await looksRight(t, page, 'operation-unknown');
-    await page.getByRole('button', { name: 'Look' }).focus();
+    await page.getByRole('button', { name: 'Check the provider' }).focus();
     await page.keyboard.press('Enter');
     await evidence.getByText('One match was found at the provider.').waitFor();
     await looksRight(t, page, 'operation-looked');
@@ -182,7 +182,7 @@ t.test('a look that does not come is told, and shows when it comes', async (t) =
     const page = await signedIn(`#/operations/${id}`, view);
     const evidence = page.getByRole('region', { name: 'Evidence' });
     await health('needs_login');
-    await evidence.getByRole('button', { name: 'Look' }).click();
+    await evidence.getByRole('button', { name: 'Check the provider' }).click();
     await evidence.getByText('Nothing was checked: the connection is not ready.').waitFor();
     t.equal(await evidence.getByText('The provider has not been checked yet.').count(), 0);
     await evidence.getByRole('link', { name: `ada-${i}` }).waitFor();
@@ -191,7 +191,7 @@ t.test('a look that does not come is told, and shows when it comes', async (t) =
     await db.transaction(async (tx) => {
       // What it found cannot be stored meanwhile.
       await tx.query('testHold', 'select 1 from operation where id = $1 for no key update', [id]);
-      await evidence.getByRole('button', { name: 'Look' }).click();
+      await evidence.getByRole('button', { name: 'Check the provider' }).click();
       await evidence.getByText('The check has not ended yet.').waitFor();
       await looksRight(t, page, 'operation-looks');
     });
