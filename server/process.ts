@@ -2,11 +2,11 @@ import { createLogger, type Logger } from '../storage/log/log.js';
 import { forgetClientVariables } from '../storage/postgres/database-environment.js';
 import { UnknownBinary } from './http/wire/binaries.js';
 import { banner, readyLine } from './start/banner.js';
-import { ConfigError, readConfig } from './start/config.js';
-import { requireDataDir } from './start/data-dir.js';
 import { ensureDemoKey, withDemoReceiver } from './start/first-run.js';
 import { launchStanding } from './start/launched-database.js';
 import { Services } from './start/services.js';
+import { ConfigError, readConfig } from './start/settings/config.js';
+import { requireDataDir } from './start/settings/data-dir.js';
 import { VERSION } from './start/version.js';
 
 /**

@@ -29,12 +29,12 @@ import { type MetricsServer, startMetrics } from './metrics/metrics.js';
 import { nodeMeasures } from './metrics/node-measures.js';
 import { type Addresses, baseAddress } from './start/banner.js';
 import { requireBrowserSandbox } from './start/browser-sandbox.js';
-import type { Config } from './start/config.js';
 import { httpConnections } from './start/descriptors.js';
-import { loadEncryptionKeys, noteInstallationKeys, warnOfUnknownKeys } from './start/encryption-keys.js';
 import { type LaunchedDatabase, launchDatabase } from './start/launched-database.js';
-import { ProviderNetwork } from './start/provider-network.js';
+import { ProviderNetwork } from './start/provider/provider-network.js';
 import type { Services } from './start/services.js';
+import type { Config } from './start/settings/config.js';
+import { loadEncryptionKeys, noteInstallationKeys, warnOfUnknownKeys } from './start/settings/encryption-keys.js';
 import { openStorage, type Storage } from './start/storage.js';
 import { storedBound, Upkeep } from './start/upkeep.js';
 

@@ -1,5 +1,5 @@
-import { ConfigError, readConfig } from '../../server/start/config.js';
 import { demoReceiver } from '../../server/start/demo-receiver.js';
+import { ConfigError, readConfig } from '../../server/start/settings/config.js';
 import { type Callback, startReceiver } from '../kit/receiver.js';
 
 /** `npm run receiver`: shows the callbacks of a service that runs on the same DATA_DIR, until Ctrl-C. */

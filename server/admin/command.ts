@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { ConfigError } from '../start/config.js';
+import { ConfigError } from '../start/settings/config.js';
 import { Failure } from './answer.js';
 import { adminProgram } from './program.js';
 

@@ -1,23 +1,23 @@
 import { Command } from 'commander';
 import { VERSION } from '../start/version.js';
 import { asJson, type Printed } from './answer.js';
-import { auditCommands } from './audit.js';
-import { deliveryCommands } from './deliveries.js';
-import { type Apart, doctorCommand } from './doctor.js';
-import { encryptionCommands } from './encryption.js';
-import { eraseCommands } from './erase.js';
-import { inspectionCommands } from './inspection.js';
-import { keyCommands } from './keys.js';
-import { limitCommands } from './limits.js';
-import { connectionCommands, operationCommands } from './lists.js';
+import { auditCommands } from './commands/audit.js';
+import { deliveryCommands } from './commands/deliveries.js';
+import { type Apart, doctorCommand } from './commands/doctor.js';
+import { encryptionCommands } from './commands/encryption.js';
+import { eraseCommands } from './commands/erase.js';
+import { inspectionCommands } from './commands/inspection.js';
+import { keyCommands } from './commands/keys.js';
+import { limitCommands } from './commands/limits.js';
+import { connectionCommands, operationCommands } from './commands/lists.js';
+import { operatorCommands } from './commands/operators.js';
+import { proxyCommands } from './commands/proxies.js';
+import { receiptCommands } from './commands/receipts.js';
+import { requestFindCommand } from './commands/request-find.js';
+import { restoreCommands } from './commands/restore.js';
+import { workspaceCommands } from './commands/workspaces.js';
 import { namedIn } from './named.js';
-import { operatorCommands } from './operators.js';
-import { proxyCommands } from './proxies.js';
-import { receiptCommands } from './receipts.js';
-import { requestFindCommand } from './request-find.js';
-import { restoreCommands } from './restore.js';
 import { type Chosen, type Perform, withSession } from './session.js';
-import { workspaceCommands } from './workspaces.js';
 
 /**
  * Reads the command line and gives what the command prints. The database is only opened when the arguments are good.

@@ -8,10 +8,10 @@ import { migrate, NoTables } from '../../storage/schema/migrate.js';
 import { type EncryptionKey, type KeyRing, keyRing } from '../../storage/secrets/encryption.js';
 import { compareKeys, mayBeSealedUnder, noteKeys } from '../../storage/secrets/installation-keys.js';
 import { commandLine } from '../start/command-line.js';
-import { type Config, ConfigError, readConfig } from '../start/config.js';
-import { requireDataDir } from '../start/data-dir.js';
-import { existingEncryptionKeys, loadEncryptionKeys } from '../start/encryption-keys.js';
 import { LIMITS } from '../start/limits.js';
+import { type Config, ConfigError, readConfig } from '../start/settings/config.js';
+import { requireDataDir } from '../start/settings/data-dir.js';
+import { existingEncryptionKeys, loadEncryptionKeys } from '../start/settings/encryption-keys.js';
 import { type Answer, Failure } from './answer.js';
 import type { Named } from './named.js';
 

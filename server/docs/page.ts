@@ -6,7 +6,7 @@ import {
 } from '../../storage/model/error-codes.js';
 import { CHECKS } from '../../storage/postgres/server-checks/checks.js';
 import { METRICS } from '../metrics/catalogue.js';
-import { VARIABLES, type Variable } from '../start/variables.js';
+import { VARIABLES, type Variable } from '../start/settings/variables.js';
 import { markdownTable } from './table.js';
 
 /** The tables of the operators' pages that are made from records, by page and by the name in their markers. */

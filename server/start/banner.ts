@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { join, relative } from 'node:path';
-import type { Config } from './config.js';
 import { demoReceiver } from './demo-receiver.js';
+import type { Config } from './settings/config.js';
 import { VERSION } from './version.js';
 
 /** The addresses of a started service. */

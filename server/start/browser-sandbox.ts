@@ -1,7 +1,7 @@
 import { findBrowser } from '../../browser-pool/chromium/find-browser.js';
 import { LIMITS } from '../../browser-pool/limits.js';
 import { createLogger } from '../../storage/log/log.js';
-import { ConfigError } from './config.js';
+import { ConfigError } from './settings/config.js';
 
 /**
  * With `on`, starts a browser to see that it can use its sandbox here (POOL-20). Without any browser there is nothing to see.

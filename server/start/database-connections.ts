@@ -1,6 +1,6 @@
 import { actorConnections } from '../../actors/node/node-options.js';
-import type { Config } from './config.js';
 import { LIMITS } from './limits.js';
+import type { Config } from './settings/config.js';
 
 /** Connections that a node of this configuration opens to its database at most. */
 export function databaseConnections({ actorThreads }: Pick<Config, 'actorThreads'>): number {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import typia from 'typia';
 import { LIMITS } from './limits.js';
-import { loadOrCreate, replace } from './private-file.js';
+import { loadOrCreate, replace } from './settings/private-file.js';
 
 /**
  * The HTTPS receiver of this machine that `npm run receiver` starts, so that callbacks can be seen without a public

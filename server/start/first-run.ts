@@ -9,10 +9,10 @@ import type { KeyRing } from '../../storage/secrets/encryption.js';
 import { createKey, findUsableKey } from '../../storage/workspaces/keys.js';
 import { createWorkspace, listWorkspaces } from '../../storage/workspaces/workspaces.js';
 import { commandLine } from './command-line.js';
-import { type Config, ConfigError } from './config.js';
 import { demoReceiver } from './demo-receiver.js';
-import { load, replace } from './private-file.js';
-import type { SandboxReady } from './sandbox-ready.js';
+import type { SandboxReady } from './provider/sandbox-ready.js';
+import { type Config, ConfigError } from './settings/config.js';
+import { load, replace } from './settings/private-file.js';
 
 /* What `npm start` puts in place so that a newcomer can send a request at once. */
 

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../../storage/log/log.js';
 import { connectDatabase, type DatabaseServer } from '../../storage/postgres/embedded/embedded.js';
-import type { Config } from './config.js';
 import { databaseConnections } from './database-connections.js';
+import type { Config } from './settings/config.js';
 
 /** The database of a service that starts. */
 export interface LaunchedDatabase {

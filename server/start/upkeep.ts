@@ -6,7 +6,7 @@ import { type RetentionStats, retention } from '../../storage/maintenance/retent
 import { storedMeter } from '../../storage/maintenance/stored-meter.js';
 import { settling } from '../../storage/maintenance/subscription-propagation.js';
 import type { Database } from '../../storage/postgres/database.js';
-import type { Config } from './config.js';
+import type { Config } from './settings/config.js';
 
 export interface UpkeepOptions {
   config: Config;

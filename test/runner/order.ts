@@ -29,7 +29,7 @@ const LONGEST: readonly string[] = [
   'story/social',
   'server/routes/operations/operations',
   'actors/operations/orphans',
-  'server/admin/erase',
+  'server/admin/commands/erase',
   'actors/deliveries/workspace-subscription',
   'server/routes/connections/connection-removal',
   'story/readme',

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
-import { loadOrCreateKeyFile } from '../../../server/start/encryption-keys.js';
+import { loadOrCreateKeyFile } from '../../../server/start/settings/encryption-keys.js';
 import { activeProxyFor, openProxy } from '../../../storage/connections/proxies.js';
 import { changeConnection } from '../../../storage/connections/session-effects.js';
 import type { Database } from '../../../storage/postgres/database.js';

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { VariableName } from '../../../server/start/variables.js';
+import type { VariableName } from '../../../server/start/settings/variables.js';
 
 /** A variable of the service that is worth sweeping, from the smallest setting to the largest. */
 export interface Tunable {

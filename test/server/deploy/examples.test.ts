@@ -14,9 +14,9 @@ import { parse, parseAllDocuments } from 'yaml';
 import { LIMITS as NODE } from '../../../actors/limits.js';
 import { LIMITS as BROWSER } from '../../../browser-pool/limits.js';
 import { LIMITS as EDGE } from '../../../server/http/limits.js';
-import { readConfig } from '../../../server/start/config.js';
 import { LIMITS as START } from '../../../server/start/limits.js';
-import { VARIABLES } from '../../../server/start/variables.js';
+import { readConfig } from '../../../server/start/settings/config.js';
+import { VARIABLES } from '../../../server/start/settings/variables.js';
 
 /* The examples of how to run the service, as far as they can be judged without the engines that they are for. */
 

@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { checkCallback } from '../../../actors/deliveries/callback/callback-guard.js';
 import { banner, baseAddress, readyLine } from '../../../server/start/banner.js';
-import { type Config, readConfig } from '../../../server/start/config.js';
 import {
   ensureDemoKey,
   refuseForgottenProvider,
@@ -13,6 +12,7 @@ import {
   useSandboxProxies,
   withDemoReceiver,
 } from '../../../server/start/first-run.js';
+import { type Config, readConfig } from '../../../server/start/settings/config.js';
 import { listAudit } from '../../../storage/audit/entries.js';
 import {
   activeProxyFor,
