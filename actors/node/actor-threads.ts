@@ -60,7 +60,7 @@ export class ActorThreads {
   #failed = false;
 
   constructor(
-    { pool, threads }: { pool: Piscina; threads: number },
+    { pool, threads, restart_ms }: { pool: Piscina; threads: number; restart_ms?: number },
     log: Logger,
     outages: Outages | undefined,
     options: (index: number) => HostOptions,
@@ -80,6 +80,7 @@ export class ActorThreads {
       pool,
       threads,
       log,
+      restart_ms,
       task: (index, port) => ({ port, options: options(index) }),
     });
   }

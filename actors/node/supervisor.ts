@@ -14,6 +14,8 @@ export interface SupervisorOptions {
   pool: Piscina;
   threads: number;
   log: Logger;
+  /** The first wait before a restart; shorter in tests, else `LIMITS.restart_ms`. */
+  restart_ms?: number | undefined;
   /** Makes the argument of a thread's task; `port` is its end of the channel to the main thread. */
   task(index: number, port: MessagePort): object;
 }
@@ -54,7 +56,7 @@ export class Supervisor {
   readonly #pool: Piscina;
   readonly #ended: Promise<void>[] = [];
   readonly #runs: AbortController[] = [];
-  readonly #waits = new Backoff({ first_ms: LIMITS.restart_ms, cap_ms: LIMITS.restart_cap_ms });
+  readonly #waits: Backoff;
   #restarts: number[] = [];
   #restarted = 0;
   #state: SupervisorState = { kind: 'new' };
@@ -62,6 +64,8 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#pool = options.pool;
+    const { restart_ms: first_ms = LIMITS.restart_ms } = options;
+    this.#waits = new Backoff({ first_ms, cap_ms: LIMITS.restart_cap_ms });
   }
 
   /** Threads that died and were replaced. */
