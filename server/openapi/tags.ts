@@ -41,8 +41,8 @@ export function tagOf(path: string): string {
   return named ?? 'Service';
 }
 
+/** What each section has, the work of clients first. */
 const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
-  Service: () => 'Whether the service works.',
   Connections: () =>
     [
       'Accounts that operations run on: real ones, and synthetic ones for testing.',
@@ -54,7 +54,6 @@ const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
       'Work on a connection: stored when it is accepted, run when its turn comes, kept with its outcome.',
       stepTable(OPERATION_STEPS),
     ].join('\n\n'),
-  Compatibility: () => 'A route in the shape of an earlier interface.',
   Subscriptions: () => 'Addresses that events are pushed to.',
   Events: () => 'What happened on a connection, and how well it is listened to.',
   Deliveries: () =>
@@ -65,15 +64,17 @@ const DESCRIPTIONS: Readonly<Record<string, () => string>> = {
   Operators: () =>
     'What spans the workspaces of the installation, for those who run it: it needs the key of an operator, and no `Console-Workspace`.',
   Console: () => 'What the console of operators asks for beside the rest: it works with a session in place of a key.',
+  Compatibility: () => 'A route in the shape of an earlier interface.',
+  Service: () => 'Whether the service works.',
   Reference: () => 'This document, for programs and for people.',
 };
 
-/** The sections that have a route, in the order of the routes. */
+/** The sections that have a route, in the order in which a reader needs them. */
 export function tagsOf(routes: readonly Route[]): object[] {
-  return [...new Set(routes.map((route) => tagOf(route.path)))].map((name) => ({
-    name,
-    description: DESCRIPTIONS[name]?.(),
-  }));
+  const used = new Set(routes.map((route) => tagOf(route.path)));
+  return Object.entries(DESCRIPTIONS).flatMap(([name, describe]) =>
+    used.has(name) ? [{ name, description: describe() }] : [],
+  );
 }
 
 function actionTable(): string {
