@@ -41,7 +41,7 @@ t.test(
       ],
       'and nothing else is',
     );
-    t.match(service.stderr(), /"reason":"it was ended by SIGKILL","msg":"the embedded database ended/);
+    t.match(service.stderr(), /"reason":"it was ended by SIGKILL","msg":"database: the embedded one ended/);
 
     const { keeper } = JSON.parse(await readFile(join(dataDir, 'running.json'), 'utf8')) as { keeper: number };
     process.kill(keeper, 'SIGKILL');
