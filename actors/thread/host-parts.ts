@@ -121,9 +121,9 @@ export function openHostParts(
     moved: (connectionId) => link(partitionOf(connectionId)).send({ type: 'retire', connectionId }),
   });
   const desk = new LookQueue({ db, log, partitions: () => owned.partitions() });
-  const unanswered = new PendingStores();
+  const pendingStores = new PendingStores();
   const partition: PartitionContext = {
-    ...{ db, ring, lease, log, counters, tally, tracing, unanswered, storedBound: options.storedBound },
+    ...{ db, ring, lease, log, counters, tally, tracing, pendingStores, storedBound: options.storedBound },
     ended: (operation) => {
       tally.ended(operation);
       ends(operation);
@@ -160,7 +160,7 @@ export function openHostParts(
     looks: desk,
   });
   const committer = new Committer({
-    ...{ db, ring, unanswered },
+    ...{ db, ring, pendingStores },
     fingerprint: secret && fingerprinter(secret),
     flushed: (items) => flushed('submit', items),
     partition: (id) => owned.partition(id),

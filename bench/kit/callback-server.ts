@@ -14,6 +14,18 @@ export interface ReceiverIdentity {
   cert: string;
 }
 
+/** The same, with the secret of the subscriptions that call it. */
+export interface SigningIdentity extends ReceiverIdentity {
+  secret: string;
+}
+
+export interface ServerOptions {
+  /** A longer body ends its connection; absent: any is taken. */
+  most_bytes?: number;
+  /** How long a connection may be idle. The usual one outlasts the pauses of a measurement. */
+  keepAlive_ms?: number;
+}
+
 /** A request with its whole body. */
 export interface Received {
   path: string;
@@ -34,13 +46,13 @@ export const answering =
     onReceived(received);
   };
 
-/** Listens for callbacks by HTTPS, and hands each over with its whole body. A body that is longer than `most_bytes` ends its connection. */
+/** Listens for callbacks by HTTPS, and hands each over with its whole body. */
 export async function serveCallbacks(
   { host, port = 0, key, cert }: ReceiverIdentity,
   onRequest: (received: Received, response: ServerResponse) => void,
-  most_bytes = Number.POSITIVE_INFINITY,
+  { most_bytes = Number.POSITIVE_INFINITY, keepAlive_ms = 60_000 }: ServerOptions = {},
 ): Promise<CallbackServer> {
-  const server = createServer({ key, cert, keepAliveTimeout: 60_000 }, (request, response) => {
+  const server = createServer({ key, cert, keepAliveTimeout: keepAlive_ms }, (request, response) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     request.on('error', () => response.destroy());

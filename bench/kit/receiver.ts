@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { type Received, type ReceiverIdentity, serveCallbacks } from './callback-server.js';
+import { type Received, type SigningIdentity, serveCallbacks } from './callback-server.js';
 import { LIMITS } from './limits.js';
 
 /**
@@ -8,15 +8,16 @@ import { LIMITS } from './limits.js';
  * time, refuses stale timestamps, answers at once and deals with the event afterwards. It wants callbacks: it answers a challenge
  * (EVT-18).
  */
-export interface ReceiverOptions extends ReceiverIdentity {
-  /** The secret of the subscriptions that call it. */
-  secret: string;
+export interface ReceiverOptions extends SigningIdentity {
   onCallback?: (callback: Callback) => void;
   /** The status to answer a verified callback with; 204 by default. */
   respond?: (callback: Callback) => number;
   /** Answers every callback, verified or not, instead of the receiver. */
   answer?: (callback: Callback, response: ServerResponse) => void;
 }
+
+/** A connection is idle for as long as Node's own servers let it be: a sender has to bear that it is closed then. */
+const BOUNDS = { most_bytes: LIMITS.callback_body_bytes, keepAlive_ms: 5_000 };
 
 export interface Callback {
   verified: boolean;
@@ -40,7 +41,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     else response.writeHead(callback.verified ? (options.respond?.(callback) ?? 204) : 401).end();
     options.onCallback?.(callback);
   };
-  const { url, stop } = await serveCallbacks(options, answer, LIMITS.callback_body_bytes);
+  const { url, stop } = await serveCallbacks(options, answer, BOUNDS);
   return { url: `${url}/callback`, stop };
 }
 

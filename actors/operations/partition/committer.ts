@@ -34,7 +34,7 @@ export interface CommitterOptions {
   /** The partition when this thread owns it. */
   partition: (id: number) => Partition | undefined;
   /** What this thread is storing, which those who read rows know. */
-  unanswered: PendingStores;
+  pendingStores: PendingStores;
   /** Is told how many submissions a statement takes. */
   flushed?: (submissions: number) => void;
   /** Sends a hint to an owner elsewhere that operations wait. */
@@ -95,18 +95,18 @@ export class Committer {
       return { kind: 'overloaded', what: 'connection' };
     const operation = this.#prepare(submission, partition);
     if (!operation) return { kind: 'encryption_key_unavailable' };
-    const { unanswered } = this.#options;
+    const { pendingStores } = this.#options;
     const prepared = { operation, input: submission.input };
     const lane = isLarge(operation) ? 'large' : 'small'; // I4
     let stored: Submitted;
-    unanswered.add(operation.id);
+    pendingStores.add(operation.id);
     try {
       stored = await this.#turns.take(submission.connectionId, lane, () => this.#batches[lane].add(prepared)); // I1, I5
     } catch (error) {
       if (error instanceof Full) return { kind: 'overloaded', what: 'node' };
       throw error;
     } finally {
-      unanswered.answered(operation.id);
+      pendingStores.answered(operation.id);
     }
     switch (stored.kind) {
       case 'created':

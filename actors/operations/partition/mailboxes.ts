@@ -41,7 +41,7 @@ export interface DueForClosing<Actor> {
  *
  *     shut      the rows do not show it as open, as far as is known: what is accepted makes it due
  *     open      the rows show it as open: what is accepted here is handed to it
- *     closing  a statement closes it or moves its mark: what is accepted makes it due
+ *     closing   a statement closes it or moves its mark: what is accepted makes it due
  *     unsure    the statement changed nothing, or its answer was lost: as `closing`, until another one tells, or it is opened anew
  *
  *     shut ─ opened ─▶ open ─ nothing in hand for LIMITS.mailbox_idle_ms, or many ended ─▶ closing ─ closed ─▶ shut

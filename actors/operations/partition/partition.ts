@@ -13,7 +13,7 @@ import type { PendingStores } from './pending-stores.js';
 /** What a partition needs from its thread. */
 export interface PartitionContext extends ActorContext {
   reader: MailboxReader;
-  unanswered: PendingStores;
+  pendingStores: PendingStores;
   /**
    * Asks the node to take the partition again under its next epoch, but for the operations in hand. `renewed` follows, or the
    * loss of the partition.
@@ -140,7 +140,7 @@ export class Partition implements ActorHome {
    * before.
    */
   hand(operation: QueuedHere, epoch: number, version?: string): void {
-    if (!this.#takes(epoch) || this.#context.unanswered.wasFound(operation.id)) return; // its mailbox is made due, or it is in hand (I1)
+    if (!this.#takes(epoch) || this.#context.pendingStores.wasFound(operation.id)) return; // its mailbox is made due, or it is in hand (I1)
     const actor = this.#mailboxes.open(operation.connectionId, version);
     if (this.#state.kind === 'fetching')
       this.#state.handed.push(operation); // I2
@@ -331,7 +331,7 @@ export class Partition implements ActorHome {
   }
 
   async #fetchBatch(fetching: Fetching): Promise<void> {
-    const { db, lease, reader, unanswered } = this.#context;
+    const { db, lease, reader, pendingStores } = this.#context;
     this.#left = this.waiting >= LIMITS.partition_operations;
     if (!lease.valid(this.id) || this.#left) return; // I3
     const partition = { id: this.id, epoch: this.#epoch, but: [...this.#reserved.keys()] };
@@ -340,7 +340,7 @@ export class Partition implements ActorHome {
     if (due.length === 0 || this.#state !== fetching) return; // recovery makes them due
     if (due.some(({ doubt }) => doubt)) return this.doubt();
     fetching.again ||= more;
-    const from = unanswered.first;
+    const from = pendingStores.first;
     const opened = due.map((one) => {
       const { connection_id: connectionId } = one;
       const unanswered = this.#mailboxes.isHeld(connectionId) ? from : null; // I5
@@ -351,7 +351,7 @@ export class Partition implements ActorHome {
     });
     if (this.#state !== fetching) return;
     for (const { connectionId, version } of read.mailboxes) this.#mailboxes.open(connectionId, version);
-    for (const { id } of read.queued) unanswered.found(id);
+    for (const { id } of read.queued) pendingStores.found(id);
     this.#takeAll(inOrder([...read.queued, ...fetching.handed.splice(0)])); // I2
     await closeMailboxes(
       db,

@@ -1,3 +1,4 @@
+import type { SigningIdentity } from '../../kit/callback-server.js';
 /** What the neighbour does, and what is measured of it. */
 export const KINDS = ['submit', 'poll', 'wait', 'callback'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -27,21 +28,13 @@ export interface Measured {
   answers: Answers;
 }
 
-/** The HTTPS identity of the receivers of both sides. */
-export interface Identity {
-  host: string;
-  key: string;
-  cert: string;
-  /** Of the subscriptions. */
-  secret: string;
-}
-
 export interface Tenant {
   url: string;
   key: string;
   workspaceId: string;
   databaseUrl: string;
-  identity: Identity;
+  /** Of its receivers. */
+  identity: SigningIdentity;
 }
 
 export type ToNeighbour = { type: 'start'; tenant: Tenant } | { type: 'measure'; seconds: number };

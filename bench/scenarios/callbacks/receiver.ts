@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { type Received, type ReceiverIdentity, serveCallbacks } from '../../kit/callback-server.js';
+import { type Received, type SigningIdentity, serveCallbacks } from '../../kit/callback-server.js';
 import { LIMITS } from '../../kit/limits.js';
 
 /**
@@ -7,13 +7,8 @@ import { LIMITS } from '../../kit/limits.js';
  * 204 at once, counts every event of every path once, and checks the signature of a sample. Paths that begin with
  * `/dead` are never answered, those that begin with `/slow` after a while.
  */
-export interface SigningReceiver extends ReceiverIdentity {
-  /** The secret of the subscriptions that call it. */
-  secret: string;
-}
-
 export type ToReceiver =
-  | { type: 'start'; identity: SigningReceiver }
+  | { type: 'start'; identity: SigningIdentity }
   /** Forgets what came in and answers `done` once `count` callbacks have been accepted. */
   | { type: 'expect'; count: number }
   /** Answers `tally` with what came in since. */
@@ -61,7 +56,7 @@ function accept({ path, headers, body }: Received, secret: string): void {
   if (++tally.accepted === expected) send({ type: 'done' });
 }
 
-async function start({ secret, ...identity }: SigningReceiver): Promise<void> {
+async function start({ secret, ...identity }: SigningIdentity): Promise<void> {
   const { url } = await serveCallbacks(identity, (received, response) => {
     if (received.path.startsWith('/dead')) return;
     const answer = () => {

@@ -81,9 +81,9 @@ export class ScheduledNode {
     const { lease } = this;
     const log = loggerOf(() => ledger.breach('an end was refused for that of a neighbour'));
     const provider = steppedProvider(name, { stage, ledger, lease });
-    const unanswered = new PendingStores();
+    const pendingStores = new PendingStores();
     this.#context = {
-      ...{ db, ring, lease, log, unanswered },
+      ...{ db, ring, lease, log, pendingStores },
       batches: new OperationBatches(db, db, { node_id: this.id, thread: 'actors-0' }, () => {}),
       reader: new MailboxReader(db),
       ended: () => {},
@@ -102,7 +102,7 @@ export class ScheduledNode {
     const orphans = new Orphans({ db, log, counters, looks: () => false });
     this.#sweep = new Sweep({ db, log, counters, orphans, partitions });
     this.committer = new Committer({
-      ...{ db, ring, unanswered, hint },
+      ...{ db, ring, pendingStores, hint },
       fingerprint: (text) => createHash('sha256').update(text).digest(),
       partition: (id) => this.#owned.get(id),
     });

@@ -26,7 +26,7 @@ export interface RequestKind {
  * and who asks for little would seem to ask for much. Use is counted in time at work, whatever is short: the processor or the
  * database.
  *
- * I1. A workspace that asks for less than an equal part is not held up, whatever the others do; nor is a workspace alone.
+ * I1. A workspace that asks for less than an equal share is not held up, whatever the others do; nor is a workspace alone.
  * I2. A turn is paid for with what a request of its workspace takes as a rule, and settled by what it took.
  */
 export class RequestScheduler {

@@ -78,13 +78,13 @@ export async function operationsThread(
   };
   const looks = new LookQueue({ db: thread, log, partitions: () => [partition] });
   const awaitable: string[] = [];
-  const unanswered = new PendingStores();
+  const pendingStores = new PendingStores();
   const context: PartitionContext = {
     ...shorter,
     db: thread,
     batches: new OperationBatches(thread, thread, WORKER, () => {}),
     reader: new MailboxReader(thread),
-    unanswered,
+    pendingStores,
     ring,
     lease,
     log,
@@ -111,7 +111,7 @@ export async function operationsThread(
   partition = new Partition({ id, epoch: row!.epoch }, context);
   await partition.fetch();
   const committer = new Committer({
-    ...{ db: thread, ring, unanswered },
+    ...{ db: thread, ring, pendingStores },
     fingerprint: (text) => createHash('sha256').update(text).digest(),
     partition: () => partition,
     hint: () => {},

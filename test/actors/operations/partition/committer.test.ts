@@ -30,7 +30,7 @@ t.test('of a batch that is divided only the part whose answer was lost is in dou
     ring: keyRing([{ id: 'test', key: randomBytes(32) }]),
     fingerprint: (text) => Buffer.from(text),
     partition,
-    unanswered: new PendingStores(),
+    pendingStores: new PendingStores(),
     hint: () => {},
   });
   const submit = (workspaceId: string, connectionId: string) =>

@@ -20,7 +20,7 @@ function fixture(open: () => Promise<DueMailbox[]> = async () => []) {
   const states: string[] = [];
   const context = {
     reader: new MailboxReader(db as unknown as Database),
-    unanswered: new PendingStores(),
+    pendingStores: new PendingStores(),
     lease,
     log: createLogger({ level: 'silent', format: 'json' }, {}),
     onPartitionState: (_: number, kind: string) => states.push(kind),
@@ -89,8 +89,8 @@ t.test('an opening whose answer was lost puts all partitions in doubt that asked
   lease.renewed(LeaseCell.now(), 60_000, [7, 8]);
   const doubted: number[] = [];
   const log = createLogger({ level: 'silent', format: 'json' }, {});
-  const unanswered = new PendingStores();
-  const context = { reader, unanswered, lease, log, reconcile: ({ id }: { id: number }) => doubted.push(id) };
+  const pendingStores = new PendingStores();
+  const context = { reader, pendingStores, lease, log, reconcile: ({ id }: { id: number }) => doubted.push(id) };
   const partitions = [7, 8].map((id) => new Partition({ id, epoch: 1 }, context as unknown as PartitionContext));
   await Promise.all(partitions.map((one) => one.fetch()));
   t.strictSame(doubted, [7, 8]);
