@@ -4,6 +4,8 @@ import { InvalidArgumentError } from 'commander';
 import { number, reportOf } from '../kit/report.js';
 import { defineScenario } from '../kit/scenario.js';
 import { TemporaryFolder } from '../kit/temporary-folder.js';
+import { ExecutedLines } from './mutate/executed.js';
+import { type Execution, executionsOf } from './mutate/executions.js';
 import { drawFaults } from './mutate/faults.js';
 import { Judge, type Judged } from './mutate/judge.js';
 import { Tree } from './mutate/tree.js';
@@ -14,15 +16,15 @@ const OPTIONS = {
   folder: { means: 'all, or a folder of the product, as storage or storage/deliveries', default: 'all' },
   count: { means: 'faults in each folder', default: 30 },
   seed: { means: 'the same seed makes the same faults of the same sources', default: 1 },
-  tests: { means: 'test files that run for a fault, those that are closest to its file by imports', default: 6 },
+  tests: { means: 'test files that run for a fault, of those that execute its line', default: 12 },
   minutes: { means: 'for each folder; after them no further fault of it is tried', default: 60 },
   only: { means: 'numbers of faults of this seed, with commas between them; empty for all', default: '' },
 };
 
 const METHOD =
-  'one-line faults made by rule in the compiled files of a copy of dist, one at a time; the test files that import the file run until one fails or takes too long';
+  'one-line faults made by rule in the compiled files of a copy of dist, one at a time; the test files that execute the line run until one fails or takes too long';
 const NOT_MEASURED = [
-  'tests that start the service as a process import nothing of it, and never run: a fault that survives may be theirs to find',
+  'what a process executed that was killed: V8 tells of it when it ends by itself',
   'a fault that changes nothing that anybody could see survives as well; only a person can tell',
   'faults of several lines, of migrations, and of pages of the console',
   'a fault that is caught by a syntax or type error: none is made that does not compile',
@@ -40,7 +42,8 @@ export const mutate = defineScenario({
     await using copy = new TemporaryFolder(join(process.cwd(), '.data/bench-mutate-'));
     say('copying dist');
     const tree = await Tree.copy(process.cwd(), copy.path);
-    const judge = new Judge(tree, options.tests);
+    const executions = await executionsOf(tree, join(process.cwd(), '.data/mutate-executed.json'), say);
+    const judge = new Judge(tree, executions, options.tests);
     const judged: Judged[] = [];
     for (const folder of folders) {
       const faults = drawFaults(await tree.compiled(folder), options.seed, options.count);
@@ -53,17 +56,28 @@ export const mutate = defineScenario({
         say(`${folder} ${i + 1} of ${faults.length}: ${endOf(judged.at(-1)!)}`);
       }
     }
-    const { unfit } = judge;
+    const unfit = executions.filter(({ end }) => end !== 'passed').map(({ test, end }) => ({ test, end }));
+    const lines = await Promise.all(folders.map((folder) => linesOf(tree, executions, folder)));
     return reportOf({
       scenario: 'mutate',
       options,
       method: METHOD,
-      lines: [...folders.map((folder) => summaryOf(folder, judged)), '', ...leftOf(judged), ...unfitOf(unfit)],
+      lines: [
+        ...folders.map((folder, i) => summaryOf(folder, judged, lines[i]!)),
+        '',
+        ...leftOf(judged),
+        ...unfitOf(unfit),
+      ],
       costs: 'no operation is counted here',
       ratios: 'the share that is caught is one',
       sampled: `${judged.length} faults`,
       notMeasured: NOT_MEASURED,
-      data: { faults: judged, unfit, shares: Object.fromEntries(folders.map((one) => [one, shareOf(one, judged)])) },
+      data: {
+        faults: judged,
+        unfit,
+        lines,
+        shares: Object.fromEntries(folders.map((one) => [one, shareOf(one, judged)])),
+      },
     });
   },
 });
@@ -87,14 +101,34 @@ function shareOf(folder: string, judged: readonly Judged[]): number | null {
   return own.length === 0 ? null : own.filter(({ outcome }) => outcome === 'caught').length / own.length;
 }
 
-function summaryOf(folder: string, judged: readonly Judged[]): string {
+function summaryOf(folder: string, judged: readonly Judged[], lines: Lines): string {
   const counts = Map.groupBy(
     judged.filter((one) => one.folder === folder),
     ({ outcome }) => outcome,
   );
-  const told = (['caught', 'survived', 'not tested'] as const).map((one) => `${counts.get(one)?.length ?? 0} ${one}`);
+  const told = (['caught', 'survived', 'not executed'] as const).map((one) => `${counts.get(one)?.length ?? 0} ${one}`);
   const share = shareOf(folder, judged);
-  return `${folder.padEnd(14)} ${told.join(', ')}${share === null ? '' : `: ${number(share * 100)} % caught`}`;
+  const caught = share === null ? '' : `: ${number(share * 100)} % caught`;
+  const executed = `tests execute ${number((lines.executed / lines.all) * 100)} % of ${lines.all} lines`;
+  return `${folder.padEnd(14)} ${told.join(', ')}${caught}; ${executed}`;
+}
+
+/** How many lines of a folder's sources have code, and how many of them some test executed. */
+interface Lines {
+  all: number;
+  executed: number;
+}
+
+async function linesOf(tree: Tree, executions: readonly Execution[], folder: string): Promise<Lines> {
+  const reader = new ExecutedLines(tree.path);
+  const lines = { all: 0, executed: 0 };
+  for (const { file } of await tree.compiled(folder)) {
+    for (const line of await reader.linesWithCode(file)) {
+      lines.all++;
+      if (executions.some(({ executed }) => executed.get(file)?.has(line))) lines.executed++;
+    }
+  }
+  return lines;
 }
 
 /** Two lines for each fault that nobody told of. */
@@ -108,7 +142,7 @@ function leftOf(judged: readonly Judged[]): string[] {
     ]);
 }
 
-function unfitOf(unfit: Judge['unfit']): string[] {
+function unfitOf(unfit: readonly Pick<Execution, 'test' | 'end'>[]): string[] {
   return unfit.length === 0
     ? []
     : ['', ...unfit.map(({ test, end }) => `judged nothing, as it ${end} without a fault: ${test}`)];

@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { codeEdits } from '../../bench/scenarios/mutate/code-edits.js';
+import { ExecutedLines } from '../../bench/scenarios/mutate/executed.js';
 import type { Rule } from '../../bench/scenarios/mutate/fault.js';
 import { drawFaults } from '../../bench/scenarios/mutate/faults.js';
 import { importersOf, withPrograms } from '../../bench/scenarios/mutate/imports.js';
+import { runTest } from '../../bench/scenarios/mutate/run-test.js';
 import { Tree } from '../../bench/scenarios/mutate/tree.js';
 
 /** What each rule makes of a text. */
@@ -134,9 +136,38 @@ t.test('a copy has a fault while it is judged, and the project never', async (t)
     (await tree.compiled('storage')).map(({ file }) => file),
     ['storage/a.ts', 'storage/b.ts'],
   );
-  t.strictSame(tree.testsOf('storage/a.ts'), [
-    ...['dist/test/storage/near.test.js', 'dist/test/near.test.js', 'dist/test/far.test.js'],
-  ]);
+  t.strictSame(tree.tests(), ['dist/test/far.test.js', 'dist/test/near.test.js', 'dist/test/storage/near.test.js']);
+  t.strictSame(
+    [...tree.importersOf('storage/a.ts')].filter(([file]) => file.startsWith('test/')),
+    [
+      ['test/near.test.js', 1],
+      ['test/storage/near.test.js', 1],
+      ['test/far.test.js', 2],
+    ],
+  );
   await tree.with('storage/a.ts', 'changed', async () => t.strictSame([read(copy), read(project)], ['changed', a]));
   t.strictSame([read(copy), read(project)], [a, a]);
+});
+
+t.test('a test leads to the lines that it executed, in its own process and in those that it started', async (t) => {
+  const dir = t.testdir({
+    dist: {
+      storage: {
+        'a.js': 'export function a(b) {\n  if (b)\n    return 1;\n  return 2;\n}\n',
+        'a.js.map': JSON.stringify({
+          ...{ version: 3, file: 'a.js', sources: ['../../storage/a.ts'], names: [] },
+          mappings: 'AAEA;EACE;IACE;EACF;AACF',
+        }),
+      },
+      test: { 'a.test.js': "import { a } from '../storage/a.js';\nprocess.exitCode = a(false) - 2;\n" },
+    },
+    'package.json': '{ "type": "module" }',
+  });
+  const folder = join(dir, 'executed');
+  const { end } = await runTest(dir, 'dist/test/a.test.js', 60_000, folder);
+  t.equal(end, 'passed');
+  const lines = new ExecutedLines(dir);
+  t.strictSame([...(await lines.take(folder))], [['storage/a.ts', new Set([3, 4, 6])]]);
+  t.strictSame(await lines.linesWithCode('storage/a.ts'), new Set([3, 4, 5, 6]));
+  t.notOk(existsSync(folder));
 });

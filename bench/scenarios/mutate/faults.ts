@@ -3,6 +3,7 @@ import { SeededRandom } from '../../sandbox/data/seeded-random.js';
 import { codeEdits } from './code-edits.js';
 import type { Edit, Fault, Rule } from './fault.js';
 import { LIMITS } from './limits.js';
+import { Lines } from './lines.js';
 
 /** A compiled file, the source that it was made of, and the map from one to the other. */
 export interface Compiled {
@@ -70,30 +71,6 @@ function sourceLine(map: SourceMap, text: Lines, source: Lines, { mapped, shownF
   const isExact = text.offset(generatedLine, generatedColumn) === mapped;
   const isSame = text.after(mapped) === source.after(source.offset(originalLine, originalColumn));
   return isExact && isSame ? originalLine + 1 + text.rowOf(shownFrom) - row : undefined;
-}
-
-/** A text by its lines, which are counted from 0. */
-class Lines {
-  readonly text: string;
-  readonly #starts: readonly number[];
-
-  constructor(text: string) {
-    this.text = text;
-    this.#starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
-  }
-
-  rowOf(at: number): number {
-    return this.#starts.findLastIndex((start) => start <= at);
-  }
-
-  offset(row: number, column: number): number {
-    return (this.#starts[row] ?? 0) + column;
-  }
-
-  /** The word or sign that begins there. */
-  after(at: number): string {
-    return /^(?:[\w$#]+|.)/.exec(this.text.slice(at, at + 40))?.[0] ?? '';
-  }
 }
 
 function faultOf({ compiled: { file, text }, edit, line }: Site): Fault {

@@ -56,16 +56,18 @@ export class Tree {
     );
   }
 
-  /**
-   * The test files that import this source, as paths in `dist`: those first that are closest to it by imports and, of these, that stand in
-   * the folder of the same name.
-   */
-  testsOf(source: string): string[] {
-    const found = importersOf(this.#imports, source.replace(/ts$/, 'js'));
-    const tests = [...found].filter(([file]) => file.endsWith('.test.js'));
-    const shared = (file: string) => sharedFolders(source, file.slice('test/'.length));
-    const order = tests.sort(([a, near], [b, far]) => near - far || shared(b) - shared(a) || (a < b ? -1 : 1));
-    return order.map(([file]) => join('dist', file));
+  /** Every test file of the suite, as a path in the tree. */
+  tests(): string[] {
+    const isTest = (file: string) => file.startsWith('test/') && file.endsWith('.test.js');
+    return [...this.#imports.keys()]
+      .filter(isTest)
+      .sort()
+      .map((file) => join('dist', file));
+  }
+
+  /** The compiled files that import this source, with how many imports lie between, from 1. */
+  importersOf(source: string): Map<string, number> {
+    return importersOf(this.#imports, source.replace(/ts$/, 'js'));
   }
 
   /** Has the copy compiled with this text in place of a source's own while `work` runs. */
@@ -112,11 +114,4 @@ async function bundle(dist: string): Promise<void> {
 async function replace(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await rename(`${path}.new`, path);
-}
-
-/** How many folders two paths have in common from their beginning. */
-function sharedFolders(one: string, other: string): number {
-  const [a, b] = [one.split('/'), other.split('/')];
-  const apart = a.findIndex((name, i) => name !== b[i]);
-  return apart < 0 ? a.length : apart;
 }
