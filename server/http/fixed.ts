@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import type { Answer, MadeBody } from './answer.js';
 import { LIMITS } from './limits.js';
+import { isKnown } from './validator.js';
 import type { RequestHeader } from './wire/request-headers.js';
 
 /** What a client is told of how a body is encoded; `identity`: not at all. Those that it takes are tried in this order. */
@@ -61,8 +62,7 @@ export async function answered(
   const encoding = bestOf(headers['accept-encoding']);
   const etag = encoding === 'identity' ? `"${hash}"` : `"${hash}-${encoding}"`;
   const told = { ETag: etag, ...usual };
-  const known = headers['if-none-match'].split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  if (known.includes(etag) || known.includes('*')) return { status: 304, body: null, headers: told };
+  if (isKnown(etag, headers['if-none-match'])) return { status: 304, body: null, headers: told };
   const body = inPieces(await encoded(encoding));
   if (encoding === 'identity') return { status: 200, body, contentType, headers: told };
   return { status: 200, body, contentType, headers: { ...told, 'Content-Encoding': encoding } };

@@ -1,11 +1,13 @@
 import { capabilityNamed } from '../../../actors/capabilities/catalogue.js';
 import { HttpError } from '../../../storage/model/errors.js';
 import type { OperationRow } from '../../../storage/model/records.js';
+import { isTerminal } from '../../../storage/model/transitions.js';
 import { readFilePart, type StoredFile } from '../../../storage/operations/operation-files.js';
 import { resultTextOf } from '../../../storage/operations/operations.js';
 import type { Sql } from '../../../storage/postgres/database.js';
 import { type Answer, isMade } from '../../http/answer.js';
 import type { Services } from '../../http/route.js';
+import { isKnown, validatorOf } from '../../http/validator.js';
 import { evidenceJson } from './evidence-json.js';
 import { operationText } from './operation-json.js';
 
@@ -19,13 +21,34 @@ export async function operationAnswer(
   row: OperationRow,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const answer = answerOf(db, status, operationPieces(db, row), headers);
+  return begunAnswer(answerOf(db, status, operationPieces(db, row), headers));
+}
+
+/** The same, once the first part of its file was read. */
+async function begunAnswer(answer: Answer): Promise<Answer> {
   const { body } = answer;
   if (!isMade(body)) return answer;
   const rest = body.pieces()[Symbol.asyncIterator]();
   const begun: Buffer[] = [];
   for (const { value, done } of [await rest.next(), await rest.next()]) if (!done) begun.push(value);
   return { ...answer, body: { bytes: body.bytes, pieces: () => continued(begun, rest) } };
+}
+
+/**
+ * Answers a poll. An operation that has ended changes only by a look, an erasure or the retention of its result: its answer carries a validator,
+ * and is 304 to a client that names it in `ifNoneMatch`.
+ */
+export async function pollAnswer(
+  db: Sql,
+  row: OperationRow,
+  ifNoneMatch: string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  if (!isTerminal(row.status)) return operationAnswer(db, 200, row, headers);
+  const pieces = operationPieces(db, row);
+  const ETag = validatorOf(...pieces.map((piece) => (typeof piece === 'string' ? piece : piece.attemptId)));
+  if (isKnown(ETag, ifNoneMatch)) return { status: 304, body: null, headers: { ...headers, ETag } };
+  return begunAnswer(answerOf(db, 200, pieces, { ...headers, ETag }));
 }
 
 /** The operation as it is now. Throws 404 when it, or its connection, was deleted meanwhile. */

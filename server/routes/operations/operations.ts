@@ -7,11 +7,12 @@ import { isAwaitable } from '../../../storage/model/transitions.js';
 import { listOperations } from '../../../storage/operations/operations.js';
 import type { Answer } from '../../http/answer.js';
 import type { Uuid } from '../../http/fields.js';
+import { UNCHANGED } from '../../http/fixed.js';
 import { LIMITS } from '../../http/limits.js';
 import { type Call, type Route, route, type Services } from '../../http/route.js';
 import { type CursorQuery, cursorOf, idOf } from '../paging.js';
 import { operationResource } from '../resources.js';
-import { operationAnswer, operationsAnswer } from './operation-answer.js';
+import { operationsAnswer, pollAnswer } from './operation-answer.js';
 import { type OperationJson, operationSchema } from './operation-json.js';
 
 /** Filters and paging of the list of operations (OPS-15). */
@@ -93,10 +94,11 @@ export async function awaitSettled(
 async function get(call: Call<OperationRow, undefined, undefined>): Promise<Answer> {
   const { resource, prefer, audit } = call;
   await audit.reveal([['operation', resource.id]]);
-  if (prefer.wait_s === null) return operationAnswer(call.db, 200, resource);
+  const ifNoneMatch = call.headers['if-none-match'];
+  if (prefer.wait_s === null) return pollAnswer(call.db, resource, ifNoneMatch);
   const operation = await awaitSettled(call, resource, prefer.wait_s * 1000);
   if (!operation) throw new HttpError('not_found');
-  return operationAnswer(call.db, 200, operation, { 'Preference-Applied': `wait=${prefer.wait_s}` });
+  return pollAnswer(call.db, operation, ifNoneMatch, { 'Preference-Applied': `wait=${prefer.wait_s}` });
 }
 
 async function list({ db, key, query, audit }: Call<undefined, undefined, OperationsQuery>): Promise<Answer> {
@@ -144,13 +146,16 @@ export const operationRoutes: Route[] = [
     path: '/v1/operations/{operation_id}',
     summary: 'Get an operation, or wait for its end',
     description:
-      'Reads one operation. `Prefer: wait=N` answers as soon as it has ended or waits for its user, so that nobody has to ask in a loop.',
+      'Reads one operation. `Prefer: wait=N` answers as soon as it has ended or waits for its user, so that nobody has to ask in a loop. The answer to an operation that has ended carries an `ETag`: send it back in `If-None-Match` for a 304 without a body while nothing has changed.',
     scopes: ['operations:read'],
     body: { kind: 'none' },
     resource: operationResource,
-    headers: { Prefer: ['wait'] },
+    headers: { Prefer: ['wait'], 'If-None-Match': 'optional' },
     waits: ({ wait_s }) => wait_s !== null && wait_s > 0,
-    answers: { 200: { description: 'The operation.', schema: operationSchema, headers: ['Preference-Applied'] } },
+    answers: {
+      200: { description: 'The operation.', schema: operationSchema, headers: ['ETag', 'Preference-Applied'] },
+      304: UNCHANGED,
+    },
     handle: get,
   }),
 ];

@@ -52,6 +52,29 @@ t.test('a submission is answered 202 once it is stored, and can be read and poll
   t.strictSame((await call('GET', `/v1/operations/${reply.json.id}`)).json, reply.json);
 });
 
+t.test('who has a copy of an ended operation gets 304 until its answer changes', async (t) => {
+  const { call, submit, db } = await startWithConnection(t);
+  const { id } = (await submit('one')).json;
+  const poll = (known?: string) =>
+    call('GET', `/v1/operations/${id}`, { headers: known ? { 'if-none-match': known } : {} });
+  t.notOk((await poll()).headers.etag, 'it still changes');
+  await putOperation(db, id, 'succeeded', { profile: { name: 'Bob' } });
+  const first = await poll();
+  const { etag } = first.headers as { etag: string };
+  t.match(etag, /^"[\w-]+"$/);
+  t.equal((await poll('"another"')).status, 200);
+  for (const known of [etag, `"another", W/${etag}`, '*']) {
+    const same = await poll(known);
+    t.strictSame([same.status, same.json, same.headers.etag], [304, null, etag], known);
+  }
+  const waited = await call('GET', `/v1/operations/${id}`, { headers: { prefer: 'wait=5', 'if-none-match': etag } });
+  t.match({ ...waited.headers, status: waited.status }, { status: 304, 'preference-applied': 'wait=5' });
+  await db.query('erased', `update operation set result_erased_at = now(), result = null where id = $1`, [id]);
+  const erased = await poll(etag);
+  t.equal(erased.status, 200);
+  t.not(erased.headers.etag, etag);
+});
+
 t.test('the same key replays the same request as it is now, and conflicts with any other', async (t) => {
   const { submit, db } = await startWithConnection(t);
   const first = await submit('one');
