@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { SourceMap } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -8,8 +8,8 @@ import { Lines } from './lines.js';
 /** Lines of sources, from 1, by the path of the source. */
 export type LinesOf = Map<string, Set<number>>;
 
-/** What begins a line without code: a remark, or the end of a block. */
-const NO_CODE = /^(?:\/\/|\/?\*|[)\]},;]+$)/;
+/** What begins a line that nobody executes: a remark, an import, or the end of a block. */
+const NO_CODE = /^(?:\/\/|\/?\*|import\b|\} from\b|[)\]},;]+$)/;
 
 /** A line of a compiled file or bundle: where its code begins, and the line of the source that it was made of. */
 interface Place {
@@ -37,6 +37,7 @@ interface Block {
 export class ExecutedLines {
   readonly #tree: string;
   readonly #places = new Map<string, Promise<Place[]>>();
+  readonly #sources = new Map<string, string[]>();
 
   constructor(tree: string) {
     this.#tree = tree;
@@ -85,10 +86,24 @@ export class ExecutedLines {
     return lines.begin().flatMap(({ row, column, offset, code }): Place[] => {
       if (NO_CODE.test(code)) return [];
       const entry = map.findEntry(row, column);
-      if (!('originalLine' in entry) || entry.generatedLine !== row) return [];
-      const source = relative(join(this.#tree, 'dist'), resolve(dirname(file), entry.originalSource));
-      return [{ offset, source: source.replace(/^\.\.\//, ''), line: entry.originalLine + 1 }];
+      if (!('originalLine' in entry)) return [];
+      const source = relative(join(this.#tree, 'dist'), resolve(dirname(file), entry.originalSource)).slice(
+        '../'.length,
+      );
+      const line = entry.originalLine + 1 + row - entry.generatedLine;
+      // The map has no entry for what stands inside of a literal; nor for what the compiler wrote by itself, which is no line of the source.
+      const isOwn = entry.generatedLine === row || this.#sourceLines(source)[line - 1]?.trim() === code;
+      return isOwn ? [{ offset, source, line }] : [];
     });
+  }
+
+  #sourceLines(source: string): string[] {
+    const known = this.#sources.get(source);
+    if (known) return known;
+    const file = join(this.#tree, source);
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+    this.#sources.set(source, lines);
+    return lines;
   }
 }
 
