@@ -3,6 +3,7 @@ import { pageRoutes } from './console/pages.js';
 import { sessionRoutes } from './console/sessions.js';
 import type { Route } from './http/route.js';
 import { referenceRoutes } from './openapi/reference.js';
+import { clientNameRoutes } from './routes/connections/client-names.js';
 import { connectionChangeRoutes } from './routes/connections/connection-changes.js';
 import { connectionRoutes } from './routes/connections/connections.js';
 import { invitationRoutes } from './routes/connections/invitations.js';
@@ -37,6 +38,7 @@ export const routes: readonly Route[] = [
   ...healthRoutes,
   ...connectionRoutes,
   ...connectionChangeRoutes,
+  ...clientNameRoutes,
   ...reconnectLinkRoutes,
   ...reconnectRoutes,
   ...submissionRoutes,

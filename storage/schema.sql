@@ -119,6 +119,8 @@ create table connection (
   cancel_through uuid,
   health_reason text,
   health_since timestamp with time zone not null default now(),
+  reference text,
+  labels text[] not null default '{}'::text[],
   constraint connection_pkey PRIMARY KEY (id),
   constraint connection_proxy_id_fkey FOREIGN KEY (proxy_id) REFERENCES regional_proxy(id) ON DELETE SET NULL,
   constraint connection_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspace(id) ON DELETE CASCADE,
@@ -138,6 +140,7 @@ CASE provider
 END, 60) COLLATE "C", id) WHERE (deleted_at IS NULL);
 CREATE INDEX connection_by_partition ON public.connection USING btree (partition, provider, health);
 CREATE INDEX connection_by_proxy ON public.connection USING btree (proxy_id) WHERE (proxy_id IS NOT NULL);
+CREATE INDEX connection_by_reference ON public.connection USING btree (workspace_id, reference, created_at, id) WHERE ((reference IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX connection_by_workspace ON public.connection USING btree (workspace_id, created_at, id);
 CREATE INDEX connection_canceling ON public.connection USING btree (id) WHERE (cancel_through IS NOT NULL);
 CREATE INDEX connection_deleted ON public.connection USING btree (id) WHERE (deleted_at IS NOT NULL);

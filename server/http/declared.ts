@@ -13,6 +13,7 @@ export type AnswerHeader =
   | 'Retry-After'
   | 'Set-Cookie'
   | 'WWW-Authenticate'
+  | 'X-CS-Connection-Reference'
   | 'X-Operation-Id';
 
 /** One answer of a route beside the errors of the checks before it. */

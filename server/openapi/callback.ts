@@ -3,13 +3,14 @@ import type { Verification } from '../../actors/deliveries/callback/callback-ver
 import { callbackHeaders } from '../../actors/deliveries/callback/signature.js';
 import { LIMITS } from '../../actors/deliveries/limits.js';
 import { eventSchema } from '../routes/subscriptions/event-json.js';
-import { AT, DELIVERY, EVENT, SECRET } from './examples/values.js';
+import { AT, DELIVERY, EVENT, REFERENCE, SECRET } from './examples/values.js';
 import { type Components, componentOf, nameOf, refTo, type Schema } from './schema.js';
 
 /** Descriptions of a callback's headers; the code that sends them decides which there are. */
 const MEANINGS: Record<string, string> = {
   'X-CS-Event-Id': 'The event: dedupe by it.',
   'X-CS-Delivery-Id': 'The delivery series; not the event.',
+  'X-CS-Connection-Reference': 'Your own id of the connection, where it has one. No signature covers it.',
   'X-CS-Timestamp': 'Unix seconds of this attempt: refuse stale ones.',
   'X-CS-Signature':
     '`v1=` and the hexadecimal HMAC-SHA256, under the subscription’s secret, of timestamp, period and raw body; each earlier secret adds one, behind a comma, for a day after its rotation. Compare in constant time.',
@@ -32,13 +33,15 @@ function callbackParameters(): Record<string, object> {
   const sent = callbackHeaders({
     eventId: EVENT,
     deliveryId: DELIVERY,
+    reference: REFERENCE,
     body: Buffer.from('{}'),
     at: new Date(AT),
     secrets: [SECRET],
   });
   const described = Object.entries(sent).flatMap(([name, example]) => {
     const description = MEANINGS[name];
-    const parameter = { name, in: 'header', required: true, description, schema: { type: 'string' }, example };
+    const required = name !== 'X-CS-Connection-Reference';
+    const parameter = { name, in: 'header', required, description, schema: { type: 'string' }, example };
     return description ? [[name, parameter] as const] : [];
   });
   return { ...Object.fromEntries(described), traceparent: TRACE };

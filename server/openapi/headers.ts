@@ -2,7 +2,7 @@ import typia from 'typia';
 import type { AnswerHeader, DeclaredHeaders } from '../http/declared.js';
 import type { Printable, Uuid } from '../http/fields.js';
 import { LIMITS } from '../http/limits.js';
-import { IDEMPOTENCY_KEY, OPERATION, REQUEST } from './examples/values.js';
+import { IDEMPOTENCY_KEY, OPERATION, REFERENCE, REQUEST } from './examples/values.js';
 import { parameterExample } from './parameter-example.js';
 import { Components, type Schema } from './schema.js';
 
@@ -109,6 +109,11 @@ export const ANSWER_HEADERS: Record<
     example: 'cs_console=a-token; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200',
   },
   'WWW-Authenticate': { description: 'How to authenticate.', schema: TEXT, example: 'Bearer' },
+  'X-CS-Connection-Reference': {
+    description: 'Your own id of the connection; absent without one.',
+    schema: PRINTABLE,
+    example: REFERENCE,
+  },
   'X-Operation-Id': { description: 'The operation that the call submitted.', schema: ID, example: OPERATION },
   'X-Request-Id': {
     description: 'Names the request; give it when something has to be looked into.',

@@ -3,6 +3,7 @@ import { isRunning } from '../jobs/mailbox-jobs.js';
 import { LIMITS } from '../limits.js';
 import type { Provider } from '../model/records.js';
 import { type Sql, violatedConstraint } from '../postgres/database.js';
+import type { ClientNames } from './connections.js';
 import { EVERY_OPERATION } from './stopping.js';
 
 /**
@@ -99,11 +100,26 @@ export async function markDeleted(tx: Sql, connectionId: string): Promise<void> 
     'markDeleted',
     // No username or id of an actor has a control character.
     `with given as (update reconnect_link set password_sealed = null where connection_id = $1)
-     update connection set ${SESSION_LOST}, deleted_at = now(), cancel_through = $2, identity_key = chr(1) || id,
+     update connection set ${SESSION_LOST}, deleted_at = now(), cancel_through = $2, identity_key = chr(1) || id, reference = null, labels = '{}',
        password_sealed = case when password_sealed is not null then ''::bytea end
      where id = $1`,
     [connectionId, EVERY_OPERATION],
   );
+}
+
+/** Changes what the client calls the connection; a name that is left out stays. False when it was deleted. */
+export async function changeNames(
+  tx: Sql,
+  connectionId: string,
+  { reference, labels }: Partial<ClientNames>,
+): Promise<boolean> {
+  const rows = await tx.query<{ id: string }>(
+    'changeNames',
+    `update connection set reference = case when $2 then $3 else reference end, labels = coalesce($4, labels)
+     where id = $1 and deleted_at is null returning id`,
+    [connectionId, reference !== undefined, reference ?? null, labels ?? null],
+  );
+  return rows.length > 0;
 }
 
 /** True for the error of a statement that would give an account a second connection. */

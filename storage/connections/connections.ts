@@ -11,6 +11,9 @@ export interface ConnectionView extends ConnectionRow {
   proxy_configured: boolean;
   pinned_region: string | null;
   pinned_active: boolean | null;
+  /** The client's own id of it, and what else it calls it (CONN-19). */
+  reference: string | null;
+  labels: string[];
 }
 
 /** The fields of a connection that a submission is checked against. */
@@ -19,13 +22,14 @@ export interface ConnectionRef {
   workspace_id: string;
   provider: Provider;
   actor_id: string | null;
+  reference: string | null;
 }
 
 /** Of `connection c` and the `regional_proxy p` that it is pinned to. */
 export const VIEW = `c.id, c.workspace_id, c.partition, c.provider, c.username, c.actor_kind, c.actor_id, c.health, c.health_reason,
   c.health_since, c.state_revision,
   c.region, c.proxy_id, c.recruiter_health, c.recruiter_reason, c.recruiter_contract, c.recruiter_verified_at,
-  c.recruiter_verified_revision, c.recruiter_operation_id, c.created_at,
+  c.recruiter_verified_revision, c.recruiter_operation_id, c.created_at, c.reference, c.labels,
   exists (select 1 from regional_proxy r where r.region = c.region and r.active) as proxy_configured,
   p.region as pinned_region, p.active as pinned_active`;
 
@@ -62,7 +66,7 @@ export function findConnections(sql: Sql, ids: string[]): Promise<ConnectionView
 export function findConnectionRefs(sql: Sql, ids: string[]): Promise<ConnectionRef[]> {
   return sql.query<ConnectionRef>(
     'findConnectionRefs',
-    `select id, workspace_id, provider, actor_id from connection c where id = any($1::uuid[]) and ${KEPT}`,
+    `select id, workspace_id, provider, actor_id, reference from connection c where id = any($1::uuid[]) and ${KEPT}`,
     [ids],
   );
 }
@@ -75,17 +79,29 @@ export async function findConnectionByIdentity(
 ): Promise<ConnectionRef | undefined> {
   const [row] = await sql.query<ConnectionRef>(
     'findConnectionByIdentity',
-    `select id, workspace_id, provider, actor_id from connection
+    `select id, workspace_id, provider, actor_id, reference from connection
      where workspace_id = $1 and provider = 'social' and identity_key = $2`,
     [workspaceId, identityKey],
   );
   return row;
 }
 
-export interface NewSocialConnection {
+/** What a client calls a connection (CONN-19). */
+export interface ClientNames {
+  reference: string | null;
+  labels: readonly string[];
+}
+
+interface NewConnection {
   id: string;
   workspaceId: string;
   partition: number;
+  names?: ClientNames;
+}
+
+const NO_NAMES: ClientNames = { reference: null, labels: [] };
+
+export interface NewSocialConnection extends NewConnection {
   identityKey: string;
   username: string;
   passwordSealed: Buffer;
@@ -94,11 +110,12 @@ export interface NewSocialConnection {
 
 /** Stores a social connection, `needs_login`. Violates `connection_identity` when the account has one already (CONN-1). */
 export async function insertSocialConnection(sql: Sql, connection: NewSocialConnection): Promise<void> {
+  const { names = NO_NAMES } = connection;
   await sql.query(
     'insertSocialConnection',
     `insert into connection (id, workspace_id, partition, provider, identity_key, username, password_sealed, actor_kind,
-       health, health_reason, region)
-     values ($1, $2, $3, 'social', $4, $5, $6, 'person', 'needs_login', 'created', $7)`,
+       health, health_reason, region, reference, labels)
+     values ($1, $2, $3, 'social', $4, $5, $6, 'person', 'needs_login', 'created', $7, $8, $9)`,
     [
       connection.id,
       connection.workspaceId,
@@ -107,23 +124,24 @@ export async function insertSocialConnection(sql: Sql, connection: NewSocialConn
       connection.username,
       connection.passwordSealed,
       connection.region,
+      names.reference,
+      names.labels,
     ],
   );
 }
 
-export interface NewSimulatedConnection {
-  id: string;
-  workspaceId: string;
-  partition: number;
+export interface NewSimulatedConnection extends NewConnection {
   actor: { kind: string; id: string };
 }
 
 /** Stores a simulated connection, `ready` at once (CONN-3). Violates `connection_identity` like the other. */
 export async function insertSimulatedConnection(sql: Sql, connection: NewSimulatedConnection): Promise<void> {
+  const { id, workspaceId, partition, actor, names = NO_NAMES } = connection;
   await sql.query(
     'insertSimulatedConnection',
-    `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health, health_reason)
-     values ($1, $2, $3, 'simulated', $4 || ':' || $5, $4, $5, 'ready', 'created')`,
-    [connection.id, connection.workspaceId, connection.partition, connection.actor.kind, connection.actor.id],
+    `insert into connection (id, workspace_id, partition, provider, identity_key, actor_kind, actor_id, health, health_reason, reference,
+       labels)
+     values ($1, $2, $3, 'simulated', $4 || ':' || $5, $4, $5, 'ready', 'created', $6, $7)`,
+    [id, workspaceId, partition, actor.kind, actor.id, names.reference, names.labels],
   );
 }

@@ -1,6 +1,6 @@
 import type { Health, Provider } from '../model/records.js';
 import type { Sql } from '../postgres/database.js';
-import { type ListPlace, placeIn, placeOfRow } from '../postgres/list-place.js';
+import { isBehind, type ListPlace, placeIn, placeOfRow } from '../postgres/list-place.js';
 import { type ConnectionView, VIEW } from './connections.js';
 
 /** Which connections of a workspace are listed. */
@@ -57,6 +57,30 @@ export function listFilteredConnections(
     'listFilteredConnections',
     firstOfEach(`${VIEW}, ${placeOfRow('c')}`, 'c.created_at, c.id', placeIn('$4', '$5'), '$6'),
     [...chosen(filter), after.created_us, after.id, limit],
+  );
+}
+
+/**
+ * Those of the workspace that a client calls so, and that fit, in order of creation, `limit` of them behind `after`. Index:
+ * connection_by_reference.
+ */
+export function listReferencedConnections(
+  sql: Sql,
+  { workspaceId, provider, health }: ConnectionFilter,
+  reference: string,
+  after: ListPlace,
+  limit: number,
+): Promise<(ConnectionView & ListPlace)[]> {
+  return sql.query<ConnectionView & ListPlace>(
+    'listReferencedConnections',
+    `select ${VIEW}, ${placeOfRow('c')} from connection c left join regional_proxy p on p.id = c.proxy_id
+     where c.workspace_id = $1 and c.reference = $2 and c.deleted_at is null and ${isBehind('c', '$3', '$4')}
+       and c.provider = any($6) and c.health = any($7)
+     order by c.created_at, c.id limit $5`,
+    [
+      ...[workspaceId, reference, after.created_us, after.id, limit],
+      ...[provider === null ? PROVIDERS : [provider], health === null ? HEALTHS : [health]],
+    ],
   );
 }
 

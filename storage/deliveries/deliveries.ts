@@ -50,6 +50,8 @@ export interface StartedDelivery extends CallbackEvent {
   callback_url_sealed: Buffer | null;
   /** Those that sign this attempt, the newest first. */
   secrets_sealed: Buffer[];
+  /** The client's own id of the connection. */
+  connection_reference: string | null;
   /** The trace of the operation that caused the event; null of any other event. */
   traceparent: string | null;
   /** Number of this attempt over all series, from 1. */
@@ -102,12 +104,12 @@ const START = `
     insert into delivery_attempt (id, delivery_id, sequence, outcome, started_at)
     select s.attempt_id, s.id, s.attempt_count, ${DELIVERY_ATTEMPT_STEPS.firstSql}, now() from started s
   )
-  select s.id, s.epoch, s.attempt_id, s.subscription_id, o.id as owner_id, b.workspace_id, b.connection_id, o.callback_url,
-    o.callback_url_sealed, array_prepend(o.secret_sealed, ${formerSecrets('o.id')}) as secrets_sealed, s.event_id, e.type as event_type, e.provider_event_id,
+  select s.id, s.epoch, s.attempt_id, s.subscription_id, o.id as owner_id, b.workspace_id, b.connection_id,
+    c.reference as connection_reference, o.callback_url, o.callback_url_sealed, array_prepend(o.secret_sealed, ${formerSecrets('o.id')}) as secrets_sealed, s.event_id, e.type as event_type, e.provider_event_id,
     e.received_at, e.data::text as event_data, e.data_sealed as event_data_sealed, e.traceparent,
     s.attempt_count, now() as started_at, (extract(epoch from s.due_at) * 1000000)::bigint as due_us
   from started s join subscription b on b.id = s.subscription_id join subscription o on o.id = coalesce(b.parent_id, b.id)
-  join event e on e.id = s.event_id
+  join event e on e.id = s.event_id left join connection c on c.id = b.connection_id
   order by s.event_id`;
 
 /**

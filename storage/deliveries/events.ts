@@ -14,6 +14,7 @@ export interface EventSummary {
 export interface EventRow extends EventSummary {
   workspace_id: string;
   connection_id: string;
+  connection_reference: string | null;
   /** Not sealed, or null; `dataOf` gives either. */
   data: Record<string, unknown> | null;
   data_sealed: Buffer | null;
@@ -51,8 +52,9 @@ export function listEvents(
 export function findEvents(sql: Sql, ids: string[]): Promise<EventRow[]> {
   return sql.query<EventRow>(
     'findEvents',
-    `select id, workspace_id, connection_id, provider_event_id, type, received_at, data, data_sealed from event e
-     where id = any($1::uuid[]) and ${ofKeptConnection('e.connection_id')}`,
+    `select id, workspace_id, connection_id, provider_event_id, type, received_at, data, data_sealed,
+       (select c.reference from connection c where c.id = e.connection_id) as connection_reference
+     from event e where id = any($1::uuid[]) and ${ofKeptConnection('e.connection_id')}`,
     [ids],
   );
 }

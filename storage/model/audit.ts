@@ -5,6 +5,7 @@
 export const AUDIT_ACTIONS = {
   'connection.create': 'A connection was made.',
   'connection.update': 'Password or region of a connection was changed.',
+  'connection.rename': 'A client’s own id or labels of a connection were changed.',
   'connection.disconnect': 'The session of a connection was cleared, and what waited was canceled.',
   'connection.delete': 'A connection was deleted with its history.',
   'reconnect_link.create': 'A link was made by which the owner of an account can sign it in.',

@@ -76,6 +76,10 @@ function resources({ db, call, system, workspaceId, operatorKey }: Edge) {
       const { id } = await insertSocial(db, workspaceId, `ada-${made++}`);
       return () => call('PATCH', `/v1/connections/${id}`, { body: { password: 'a new one' } });
     },
+    renameConnection: async () => {
+      const id = await connection();
+      return () => call('PUT', `/v1/connections/${id}/reference`, { body: { reference: 'customer-4711' } });
+    },
     disconnectConnection: async () => {
       const id = await connection();
       return () => call('POST', `/v1/connections/${id}/disconnect`);

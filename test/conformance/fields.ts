@@ -8,11 +8,20 @@ export const CONNECTION = [
   'health_reason',
   'health_since',
   'created_at',
+  'reference',
+  'labels',
   'capabilities',
   'state_revision',
 ];
-/** "The last four fields appear on provider `social` responses." */
-export const SOCIAL_CONNECTION = [...CONNECTION, 'region', 'regional_proxy_configured', 'session_proxy', 'recruiter'];
+/** "The last five fields appear on provider `social` responses." */
+export const SOCIAL_CONNECTION = [
+  ...CONNECTION,
+  'account_hint',
+  'region',
+  'regional_proxy_configured',
+  'session_proxy',
+  'recruiter',
+];
 export const RECRUITER = ['health', 'reason', 'contract', 'verified_at', 'verified_session_revision', 'operation_id'];
 export const OPERATION = [
   'id',

@@ -8,6 +8,7 @@ export const ROUTES: readonly [send: string, scopes: readonly Right[]][] = [
   ['PATCH /v1/connections/{ada}', ['connections:write']],
   ['POST /v1/connections/{ada}/disconnect', ['connections:write']],
   ['DELETE /v1/connections/{ada}', ['connections:write']],
+  ['PUT /v1/connections/{ada}/reference', ['connections:write']],
   ['POST /v1/connections/{ada}/reconnect-link', ['connections:write', 'operations:write']],
   ['POST /v1/connections/{ada}/operations', ['operations:write']],
   ['GET /v1/operations', ['operations:read']],

@@ -25,6 +25,7 @@ const logFields = (delivery: StartedDelivery, origin: string | null, result: Att
   delivery_id: delivery.id,
   subscription_id: delivery.owner_id,
   event_id: delivery.event_id,
+  connection_reference: delivery.connection_reference ?? undefined,
   trace_id: delivery.traceparent === null ? undefined : traceIdOf(delivery.traceparent),
   origin,
   attempt: delivery.attempt_count,
@@ -113,8 +114,8 @@ export class CallbackAttempts {
     const callbackUrl = this.#callbackUrlOf(delivery);
     const body = this.#bodies.hold(delivery, this.#options.ring);
     try {
-      const { id: deliveryId, event_id: eventId } = delivery;
-      const headers = callbackHeaders({ eventId, deliveryId, body, at, secrets });
+      const { id: deliveryId, event_id: eventId, connection_reference: reference } = delivery;
+      const headers = callbackHeaders({ eventId, deliveryId, reference, body, at, secrets });
       if (traceparent !== null) headers.traceparent = traceparent;
       return await this.#sender.send(callbackUrl, headers, body);
     } finally {

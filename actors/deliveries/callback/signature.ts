@@ -4,6 +4,8 @@ import { createHmac } from 'node:crypto';
 export interface Signing {
   eventId: string;
   deliveryId: string;
+  /** The client's own id of the connection (CONN-19). */
+  reference?: string | null;
   /** The raw bytes of the request's body. */
   body: Buffer;
   /** When this attempt starts; a receiver refuses stale timestamps. */
@@ -17,7 +19,14 @@ export interface Signing {
  * timestamp, a period and the body; the same request carries Standard Webhooks' three headers, so that a stock
  * verifier with `whsec_` + base64 of the secret accepts it. The key is the secret's UTF-8 bytes in both.
  */
-export function callbackHeaders({ eventId, deliveryId, body, at, secrets }: Signing): Record<string, string> {
+export function callbackHeaders({
+  eventId,
+  deliveryId,
+  reference = null,
+  body,
+  at,
+  secrets,
+}: Signing): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000));
   const hmac = (secret: string, prefix: string) => createHmac('sha256', secret).update(prefix).update(body);
   return {
@@ -25,6 +34,7 @@ export function callbackHeaders({ eventId, deliveryId, body, at, secrets }: Sign
     'User-Agent': 'connection-service',
     'X-CS-Event-Id': eventId,
     'X-CS-Delivery-Id': deliveryId,
+    ...(reference !== null && { 'X-CS-Connection-Reference': reference }),
     'X-CS-Timestamp': timestamp,
     'X-CS-Signature': secrets.map((secret) => `v1=${hmac(secret, `${timestamp}.`).digest('hex')}`).join(','),
     'webhook-id': eventId,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { SourceMap } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -37,7 +37,6 @@ interface Block {
 export class ExecutedLines {
   readonly #tree: string;
   readonly #places = new Map<string, Promise<Place[]>>();
-  readonly #sources = new Map<string, string[]>();
 
   constructor(tree: string) {
     this.#tree = tree;
@@ -58,6 +57,12 @@ export class ExecutedLines {
   async linesWithCode(source: string): Promise<Set<number>> {
     const places = await this.#placesOf(join(this.#tree, 'dist', source.replace(/ts$/, 'js')));
     return new Set(places.map(({ line }) => line));
+  }
+
+  /** The line that is executed with this one: where its statement or argument begins, as inside of a literal no line is told of. */
+  async lineOf(source: string, line: number): Promise<number> {
+    const lines = await this.linesWithCode(source);
+    return Math.max(...[...lines].filter((one) => one <= line));
   }
 
   async #add(executed: LinesOf, { url, functions }: Script): Promise<void> {
@@ -86,24 +91,10 @@ export class ExecutedLines {
     return lines.begin().flatMap(({ row, column, offset, code }): Place[] => {
       if (NO_CODE.test(code)) return [];
       const entry = map.findEntry(row, column);
-      if (!('originalLine' in entry)) return [];
-      const source = relative(join(this.#tree, 'dist'), resolve(dirname(file), entry.originalSource)).slice(
-        '../'.length,
-      );
-      const line = entry.originalLine + 1 + row - entry.generatedLine;
-      // The map has no entry for what stands inside of a literal; nor for what the compiler wrote by itself, which is no line of the source.
-      const isOwn = entry.generatedLine === row || this.#sourceLines(source)[line - 1]?.trim() === code;
-      return isOwn ? [{ offset, source, line }] : [];
+      if (!('originalLine' in entry) || entry.generatedLine !== row) return [];
+      const source = relative(join(this.#tree, 'dist'), resolve(dirname(file), entry.originalSource));
+      return [{ offset, source: source.slice('../'.length), line: entry.originalLine + 1 }];
     });
-  }
-
-  #sourceLines(source: string): string[] {
-    const known = this.#sources.get(source);
-    if (known) return known;
-    const file = join(this.#tree, source);
-    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-    this.#sources.set(source, lines);
-    return lines;
   }
 }
 

@@ -1,3 +1,4 @@
+import { ExecutedLines } from './executed.js';
 import type { Execution } from './executions.js';
 import type { Fault } from './fault.js';
 import { LIMITS } from './limits.js';
@@ -23,18 +24,21 @@ export class Judge {
   readonly #tree: Tree;
   readonly #executions: readonly Execution[];
   readonly #most: number;
+  readonly #lines: ExecutedLines;
 
   /** `most`: test files that run for a fault. */
   constructor(tree: Tree, executions: readonly Execution[], most: number) {
     this.#tree = tree;
     this.#executions = executions;
     this.#most = most;
+    this.#lines = new ExecutedLines(tree.path);
   }
 
   async judge(fault: Fault, number: number, folder: string): Promise<Judged> {
     const { text, ...told } = fault;
     const base = { ...told, number, folder, by: null };
-    const chosen = this.#testsOf(fault).slice(0, this.#most);
+    const line = await this.#lines.lineOf(fault.file, fault.line);
+    const chosen = this.#testsOf(fault.file, line).slice(0, this.#most);
     const tests: string[] = [];
     for (const { test, took_ms } of chosen) {
       const limit_ms = LIMITS.test_with_fault_ms + LIMITS.times_as_long * took_ms;
@@ -46,7 +50,7 @@ export class Judge {
     return { ...base, outcome: tests.length > 0 ? 'survived' : 'not executed', tests };
   }
 
-  #testsOf({ file, line }: Fault): Execution[] {
+  #testsOf(file: string, line: number): Execution[] {
     const importers = this.#tree.importersOf(file);
     const isDirect = ({ test }: Execution) => importers.get(test.replace(/^dist\//, '')) === 1;
     const executes = ({ executed }: Execution) => executed.get(file)?.size ?? 0;

@@ -69,6 +69,7 @@ export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   NewSimulatedInput: [connections.newSimulated],
   NewConnectionInput: [connections.newSimulated, connections.newSocial],
   ConnectionPatchInput: [connections.patch],
+  NamesInput: [connections.names],
   Disconnected: [connections.disconnected],
   SignInInput: [consoles.signIn],
   Session: [consoles.session, consoles.operator],

@@ -1,9 +1,10 @@
 import { capabilities } from '../../../actors/capabilities/catalogue.js';
+import type { NamesInput } from '../../routes/connections/client-names.js';
 import type { ConnectionPatchInput, DisconnectedJson } from '../../routes/connections/connection-changes.js';
 import type { ConnectionJson } from '../../routes/connections/connection-json.js';
 import type { ConnectionsJson, NewSimulatedInput, NewSocialInput } from '../../routes/connections/connections.js';
 import type { ServiceHealthJson, ServiceUnavailableJson, UnreadyJson } from '../../routes/health.js';
-import { AT, CONNECTION, LATER, LATEST, OPERATION, OWN_HASH_ID, PROXY, USERNAME } from './values.js';
+import { AT, CONNECTION, HINT, LATER, LATEST, OPERATION, OWN_HASH_ID, PROXY, REFERENCE, USERNAME } from './values.js';
 
 /** Connections, and what creates and changes them. */
 
@@ -22,8 +23,11 @@ export const connection: ConnectionJson = {
   health_reason: 'login_succeeded',
   health_since: LATER,
   created_at: AT,
+  reference: REFERENCE,
+  labels: ['sales', 'trial'],
   capabilities: NAMES,
   state_revision: 2,
+  account_hint: HINT,
   region: 'DE',
   regional_proxy_configured: true,
   session_proxy: { id: PROXY, region: 'DE', active: true, matches_region: true },
@@ -66,17 +70,29 @@ export const synthetic: ConnectionJson = {
   health_reason: 'created',
   health_since: AT,
   created_at: AT,
+  reference: null,
+  labels: [],
   capabilities: NAMES,
   state_revision: 0,
 };
 
 export const list: ConnectionsJson = { connections: [connection], next_cursor: null };
 
-export const newSocial: NewSocialInput = { provider: 'social', username: USERNAME, password: 'sandbox', region: 'DE' };
+export const newSocial: NewSocialInput = {
+  provider: 'social',
+  username: USERNAME,
+  password: 'sandbox',
+  region: 'DE',
+  reference: REFERENCE,
+  labels: ['sales', 'trial'],
+};
 export const newSimulated: NewSimulatedInput = {
   provider: 'simulated',
   external_actor: { kind: 'person', id: 'ada' },
+  reference: REFERENCE,
+  labels: ['test'],
 };
+export const names: NamesInput = { reference: REFERENCE, labels: ['sales', 'trial'] };
 export const patch: ConnectionPatchInput = { password: 'sandbox', region: 'FR' };
 /** What the patch leaves. */
 export const patched: ConnectionJson = {

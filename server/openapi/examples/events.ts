@@ -15,6 +15,7 @@ import {
   LATEST,
   OPERATION,
   OWN_HASH_ID,
+  REFERENCE,
   SUBSCRIPTION,
 } from './values.js';
 
@@ -149,6 +150,7 @@ export const summary: EventSummaryJson = {
   provider_event_id: 'message-1',
   type: 'message_received',
   received_at: BEGUN,
+  connection_reference: REFERENCE,
 };
 export const list: EventsJson = { next_offset: null, events: [summary] };
 export const simulatedEvent: SimulatedEventInput = { type: 'message_received', data: MESSAGE };

@@ -18,6 +18,10 @@ export const REQUEST = 'a-request';
 export const IDEMPOTENCY_KEY = 'a-key-of-your-own';
 /** Of the account that the connection is of. */
 export const USERNAME = 'ada@example.com';
+/** What the client calls the connection. */
+export const REFERENCE = 'customer-4711';
+/** What is shown of the username. */
+export const HINT = 'a•••@example.com';
 export const OWN_HASH_ID = 'ACoAAAda1';
 /** Of nothing: it only shows what a secret looks like. */
 export const SECRET = 'a-signing-secret-of-32-characters';

@@ -5,7 +5,7 @@ import type { ConnectionView } from '../../../storage/connections/connections.js
 import type { Health, Provider, RecruiterHealth } from '../../../storage/model/records.js';
 import type { Count, Timestamp, Uuid } from '../../http/fields.js';
 
-/** An account that operations run on (contract: "Connection"). The last four fields appear on `social` only (CONN-3). */
+/** An account that operations run on (contract: "Connection"). The last five fields appear on `social` only (CONN-3). */
 export interface ConnectionJson {
   /** Id of the connection. */
   id: Uuid;
@@ -29,10 +29,16 @@ export interface ConnectionJson {
   health_since: Timestamp;
   /** When it was created. */
   created_at: Timestamp;
+  /** Your own id of it, null without one. */
+  reference: string | null;
+  /** Your own words for it. */
+  labels: readonly string[];
   /** Names of the capabilities that can be submitted on it. */
   capabilities: readonly CapabilityName[];
   /** Generation of its session: a change invalidates what an earlier session still does. */
   state_revision: Count;
+  /** The username with all but its first character and its domain masked, to tell accounts apart by; only on `social`. */
+  account_hint?: string | null;
   /** Region of its proxy, two letters in upper case; only on `social`. */
   region?: string | null;
   /** Whether the region has an active proxy; only on `social`. */
@@ -84,17 +90,30 @@ export function connectionJson(row: ConnectionView): ConnectionJson {
     health_reason: row.health_reason,
     health_since: row.health_since.toISOString(),
     created_at: row.created_at.toISOString(),
+    reference: row.reference,
+    labels: row.labels,
     capabilities: NAMES,
     state_revision: row.state_revision,
   };
   if (!PROVIDERS[row.provider].signsIn) return common;
   return {
     ...common,
+    account_hint: row.username === null ? null : masked(row.username),
     region: row.region,
     regional_proxy_configured: row.proxy_configured,
     session_proxy: sessionProxyJson(row),
     recruiter: recruiterJson(row),
   };
+}
+
+/**
+ * `m•••@example.com`, or `m•••` where a username is no address (CONN-19). As many dots for each, so that nothing tells how long it is; of one that has a
+ * single character before the `@`, or is one, not even that is shown.
+ */
+function masked(username: string): string {
+  const at = username.lastIndexOf('@');
+  const name = [...(at > 0 ? username.slice(0, at) : username)];
+  return `${name.length > 1 ? name[0] : ''}•••${at > 0 ? username.slice(at) : ''}`;
 }
 
 function sessionProxyJson(row: ConnectionView): SessionProxyJson | null {

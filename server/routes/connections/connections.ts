@@ -10,6 +10,7 @@ import {
 import {
   type ConnectionFilter,
   listFilteredConnections,
+  listReferencedConnections,
   NAMES_START,
   searchConnections,
 } from '../../../storage/connections/filtered-connections.js';
@@ -27,6 +28,7 @@ import { type Call, type Route, route } from '../../http/route.js';
 import { listAnswer } from '../list-answer.js';
 import { type CursorQuery, nameCursor, namePlaceOf } from '../paging.js';
 import { connectionResource } from '../resources.js';
+import type { NewNamesInput, Reference } from './client-names.js';
 import { type ConnectionJson, connectionJson, connectionSchema } from './connection-json.js';
 
 /** A region: two letters in any case (CONN-2). */
@@ -34,7 +36,7 @@ export type RegionInput = string & tags.Pattern<'^[A-Za-z]{2}$'>;
 export type PasswordInput = PasswordText & NonBlank;
 
 /** A real account, with its credentials (contract: "Connections"). */
-export interface NewSocialInput {
+export interface NewSocialInput extends NewNamesInput {
   /** Always `social`. */
   provider: 'social';
   /** Name that the account signs in with, up to 255 characters. */
@@ -46,7 +48,7 @@ export interface NewSocialInput {
 }
 
 /** A synthetic account, for testing. */
-export interface NewSimulatedInput {
+export interface NewSimulatedInput extends NewNamesInput {
   /** Always `simulated`. */
   provider: 'simulated';
   /** Who the synthetic account is. */
@@ -75,6 +77,8 @@ export interface ConnectionsQuery extends CursorQuery {
    * They are listed by these names, always in pages.
    */
   search?: Text<1, 255> & NonBlank;
+  /** Only connections that you call so. */
+  reference?: Reference;
   /** Only these, by their ids with commas between, up to 50; what is not of the workspace is left out. It stands alone. */
   ids?: Uuids;
 }
@@ -109,14 +113,16 @@ export function identityKey(username: string): string {
 
 async function list({ db, key, query }: Call<undefined, undefined, ConnectionsQuery>): Promise<Answer> {
   const name = 'connections' satisfies keyof ConnectionsJson;
-  const { provider = null, health = null, search, ids } = query;
+  const { provider = null, health = null, search, reference, ids } = query;
   if (ids !== undefined) return json(200, await named(db, key.workspace_id, query));
   const filter: ConnectionFilter = { workspaceId: key.workspace_id, provider, health };
+  if (search !== undefined && reference !== undefined) throw invalidField('query.search', 'no search beside reference');
   if (search !== undefined) return json(200, await searched(db, filter, search, query));
-  const read = (after: ListPlace, limit: number) =>
-    provider === null && health === null
-      ? listConnections(db, key.workspace_id, after, limit)
-      : listFilteredConnections(db, filter, after, limit);
+  const read = (after: ListPlace, limit: number) => {
+    if (reference !== undefined) return listReferencedConnections(db, filter, reference, after, limit);
+    if (provider === null && health === null) return listConnections(db, key.workspace_id, after, limit);
+    return listFilteredConnections(db, filter, after, limit);
+  };
   return listAnswer({ name, read, show: connectionJson }, query);
 }
 
@@ -151,7 +157,8 @@ async function searched(
 async function create(call: Call<undefined, NewConnectionInput, undefined>): Promise<Answer> {
   const { db, ring, key, limits, audit, body } = call;
   const id = newId();
-  const common = { id, workspaceId: key.workspace_id, partition: partitionOf(id) };
+  const names = { reference: body.reference ?? null, labels: body.labels ?? [] };
+  const common = { id, workspaceId: key.workspace_id, partition: partitionOf(id), names };
   const bound = limitOf('connections', key.limits, limits);
   const insert = (tx: Transaction) =>
     body.provider === 'simulated'
@@ -168,7 +175,9 @@ async function create(call: Call<undefined, NewConnectionInput, undefined>): Pro
       const room = bound === null || (await roomForConnection(tx, key.workspace_id, bound));
       if (!room) throw new HttpError('too_many_connections');
       await insert(tx);
-      await audit.record(tx, [['connection', id]], { details: { provider: body.provider } });
+      await audit.record(tx, [['connection', id]], {
+        details: { provider: body.provider, ...(body.reference !== undefined && { reference: body.reference }) },
+      });
       const [created] = await findConnections(tx, [id]);
       if (!created) throw new HttpError('not_found');
       return created;
@@ -186,7 +195,7 @@ export const connectionRoutes: Route[] = [
     path: '/v1/connections',
     summary: 'List connections',
     description:
-      'Lists the connections of the workspace in the order of their creation, of one health or one provider if you ask for it. Without `limit` and `cursor` it answers all of them. With `ids` it answers those. With `search` it lists the one of that username and simulated ones whose actor’s id begins with the text, by their names and page by page. No answer shows a username.',
+      'Lists the connections of the workspace in the order of their creation, of one health, one provider or one `reference` if you ask for it. Without `limit` and `cursor` it answers all of them. With `ids` it answers those. With `search` it lists the one of that username and simulated ones whose actor’s id begins with the text, by their names and page by page. No answer shows a username.',
     scopes: ['connections:read'],
     body: { kind: 'none' },
     query: {

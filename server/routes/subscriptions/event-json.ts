@@ -15,10 +15,12 @@ export interface EventSummaryJson {
   type: RecordedEventType;
   /** When the service recorded it. */
   received_at: Timestamp;
+  /** Your own id of the connection; absent without one. One event has it in the header `X-CS-Connection-Reference`, as callbacks do. */
+  connection_reference?: string;
 }
 
 /** What every event has, whatever its type. */
-interface EventBase extends Omit<EventSummaryJson, 'type'> {
+interface EventBase extends Omit<EventSummaryJson, 'type' | 'connection_reference'> {
   /** The connection that it happened on. */
   connection_id: Uuid;
 }

@@ -38,19 +38,39 @@ export interface EventsJson {
   events: EventSummaryJson[];
 }
 
-function summaryJson({ id, provider_event_id, type, received_at }: EventSummary): EventSummaryJson {
-  return { id, provider_event_id, type, received_at: received_at.toISOString() };
+function summaryJson(
+  { id, provider_event_id, type, received_at }: EventSummary,
+  reference: string | null,
+): EventSummaryJson {
+  const summary = { id, provider_event_id, type, received_at: received_at.toISOString() };
+  return reference === null ? summary : { ...summary, connection_reference: reference };
 }
 
 function eventJson(db: Sql, row: EventRow): EventJson {
   // What the stream or a client gave for this type.
-  return { ...summaryJson(row), connection_id: row.connection_id, data: dataOf(db, row) } as EventJson;
+  return {
+    ...summaryJson(row, null),
+    connection_id: row.connection_id,
+    data: dataOf(db, row),
+  } as EventJson;
+}
+
+/** The body is a callback's: what the client calls the connection stands in the header that callbacks have. */
+function eventAnswer(db: Sql, status: number, row: EventRow, headers: Record<string, string> = {}): Answer {
+  const reference = row.connection_reference;
+  return json(status, eventJson(db, row), {
+    ...headers,
+    ...(reference !== null && { 'X-CS-Connection-Reference': reference }),
+  });
 }
 
 async function list({ db, resource, query }: Call<ConnectionRef, undefined, OffsetQuery>): Promise<Answer> {
   const offset = query.offset ?? 0;
   const { page, next_offset } = pageOf(await listEvents(db, resource.id, offset, PAGE_AND_ONE));
-  return json(200, { next_offset, events: page.map(summaryJson) } satisfies EventsJson);
+  return json(200, {
+    next_offset,
+    events: page.map((row) => summaryJson(row, resource.reference)),
+  } satisfies EventsJson);
 }
 
 async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined>): Promise<Answer> {
@@ -75,7 +95,7 @@ async function simulate(call: Call<ConnectionRef, SimulatedEventInput, undefined
     return { row, deliveries: one.deliveries };
   });
   if (deliveries > 0) system.hint({ type: 'deliveries', connectionId: resource.id });
-  return json(201, eventJson(db, row), { Location: `/v1/events/${row.id}` });
+  return eventAnswer(db, 201, row, { Location: `/v1/events/${row.id}` });
 }
 
 export const eventRoutes: Route[] = [
@@ -106,10 +126,12 @@ export const eventRoutes: Route[] = [
     scopes: ['events:read'],
     body: { kind: 'none' },
     resource: eventResource,
-    answers: { 200: { description: 'The event.', schema: eventSchema } },
+    answers: {
+      200: { description: 'The event.', schema: eventSchema, headers: ['X-CS-Connection-Reference'] },
+    },
     handle: async ({ db, audit, resource }) => {
       await audit.reveal([['event', resource.id]]);
-      return json(200, eventJson(db, resource));
+      return eventAnswer(db, 200, resource);
     },
   }),
   route({
@@ -128,7 +150,13 @@ export const eventRoutes: Route[] = [
       schema: typia.json.schemas<[SimulatedEventInput]>(),
     },
     resource: connectionRefResource,
-    answers: { 201: { description: 'The recorded event.', schema: eventSchema, headers: ['Location'] } },
+    answers: {
+      201: {
+        description: 'The recorded event.',
+        schema: eventSchema,
+        headers: ['Location', 'X-CS-Connection-Reference'],
+      },
+    },
     refusals: ['not_simulated'],
     handle: simulate,
   }),

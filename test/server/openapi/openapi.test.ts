@@ -158,6 +158,7 @@ t.test('the callback of a subscription tells its headers', async (t) => {
     [
       'X-CS-Event-Id',
       'X-CS-Delivery-Id',
+      'X-CS-Connection-Reference',
       'X-CS-Timestamp',
       'X-CS-Signature',
       'webhook-id',

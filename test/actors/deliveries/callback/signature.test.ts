@@ -13,6 +13,9 @@ t.test('signs the timestamp, a period and the raw bytes with the secret', async 
   t.equal(headers['X-CS-Timestamp'], '1700000000');
   t.equal(headers['X-CS-Event-Id'], 'event-1');
   t.equal(headers['X-CS-Delivery-Id'], 'delivery-1');
+  t.notOk('X-CS-Connection-Reference' in headers);
+  const named = callbackHeaders({ ...base, reference: 'customer-4711', at: new Date(), secrets: ['s'.repeat(32)] });
+  t.equal(named['X-CS-Connection-Reference'], 'customer-4711');
 });
 
 t.test('a body of any length is signed to its last byte', async (t) => {

@@ -57,7 +57,9 @@ t.test('a simulated connection is ready at once and has no fields of a real one'
     'health_reason',
     'health_since',
     'id',
+    'labels',
     'provider',
+    'reference',
     'state_revision',
   ]);
   t.equal(json.health, 'ready');

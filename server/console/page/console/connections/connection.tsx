@@ -59,7 +59,7 @@ function WaitsFor({ api, session, id = '', live }: PageProps) {
 }
 
 function About({ connection }: { connection: ConnectionJson }) {
-  const { health_reason, health_since, recruiter, session_proxy, region, external_actor } = connection;
+  const { health_reason, health_since, recruiter, session_proxy, region, external_actor, labels } = connection;
   return (
     <>
       <Facts
@@ -68,6 +68,9 @@ function About({ connection }: { connection: ConnectionJson }) {
           ['Since', health_since && <Time at={health_since} />],
           ['Kind', `${PROVIDERS[connection.provider]}, ${external_actor.kind}`],
           ['Created', <Time key="created" at={connection.created_at} />],
+          ['Username', connection.account_hint],
+          ['Your reference', connection.reference],
+          ['Labels', labels.length > 0 ? labels.join(', ') : null],
           ['Account at the provider', external_actor.id ? <code>{external_actor.id}</code> : 'Not signed in yet'],
           ['Session', `Generation ${connection.state_revision}`],
           [

@@ -5,7 +5,7 @@ import { Badge, Id, Time, Title } from '../kit/parts.js';
 import { hrefOf } from '../kit/place.js';
 import { accountOf, HEALTHS, PROVIDERS, reasonWords } from '../words/connection-words.js';
 
-const FILTERS = ['search', 'health', 'provider'];
+const FILTERS = ['search', 'reference', 'health', 'provider'];
 
 /** The connections of the workspace. */
 export function Connections({ api, query, live }: PageProps) {
@@ -15,6 +15,7 @@ export function Connections({ api, query, live }: PageProps) {
       <Title text="Connections" />
       <div class="filters">
         <Search query={query} name="search" label="Username or name" />
+        <Search query={query} name="reference" label="Your reference" />
         <Choice query={query} name="health" label="Health" all="Any health" values={healths} />
         <Choice query={query} name="provider" label="Kind" all="Any kind" values={Object.entries(PROVIDERS)} />
       </div>
@@ -28,6 +29,7 @@ export function Connections({ api, query, live }: PageProps) {
         keyOf={({ id }) => id}
         columns={[
           { title: 'Account', cell: (row) => <a href={hrefOf(`connections/${row.id}`)}>{accountOf(row)}</a> },
+          { title: 'Your reference', cell: ({ reference }) => reference },
           { title: 'Health', cell: ({ health }) => <HealthBadge health={health} /> },
           { title: 'Because', cell: ({ health_reason }) => health_reason && reasonWords(health_reason) },
           { title: 'Since', cell: ({ health_since }) => health_since && <Time at={health_since} /> },

@@ -2,7 +2,6 @@ import type { Health, Provider } from '../../../../../storage/model/records.js';
 import type { ConnectionJson, RecruiterJson } from '../../../../routes/connections/connection-json.js';
 import type { ListenerJson } from '../../../../routes/connections/listener.js';
 import type { Tone } from '../kit/parts.js';
-import { onDay } from '../kit/times.js';
 import { failureWords } from './operation-words.js';
 
 type Words<T extends string> = Readonly<Record<T, readonly [tone: Tone, words: string]>>;
@@ -46,10 +45,10 @@ const REASONS: Readonly<Record<string, string>> = {
 /** What led to its health. */
 export const reasonWords = (reason: string): string => REASONS[reason] ?? failureWords(reason).what;
 
-type Known = Pick<ConnectionJson, 'id' | 'provider' | 'external_actor' | 'region' | 'created_at'>;
+type Known = Pick<ConnectionJson, 'id' | 'provider' | 'external_actor' | 'account_hint'>;
 
-/** What people know the connection by. A real account has no name that may be shown, and its id at the provider says nothing to them. */
-export const accountOf = ({ id, provider, external_actor, region, created_at }: Known): string =>
+/** What people know the connection by. Of a real account only a hint may be shown, and its id at the provider says nothing to them. */
+export const accountOf = ({ id, provider, external_actor, account_hint }: Known): string =>
   provider === 'simulated' && external_actor.id !== null
     ? external_actor.id
-    : `${region ?? 'Real'} account of ${onDay(created_at)} (${id.slice(-8)})`;
+    : `${account_hint ?? 'Real account'} (${id.slice(-8)})`;
