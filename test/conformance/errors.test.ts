@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import t from 'tap';
 import { noteStored } from '../../storage/maintenance/stored.js';
@@ -212,6 +214,28 @@ const onAHostedService: Row[] = [
     status: 202,
   },
 ];
+
+/** Codes that no row of these tables brings about, each with the test that does. */
+const ELSEWHERE: Record<string, string> = {
+  callback_not_verified: 'server/routes/subscriptions/subscription-verification.test.ts',
+  internal_error: 'server/http/identity/keys.test.ts',
+  link_used: 'story/reconnect-link.long.ts',
+  network_not_allowed: 'server/console/sessions.test.ts',
+  overloaded: 'server/http/checks.test.ts',
+  rate_limited: 'conformance/errors.test.ts',
+  unavailable: 'conformance/errors.test.ts',
+};
+
+t.test('each code is brought about by a row, or by the test that is named for it', async (t) => {
+  const rows = [...overItsLimits, ...inAnEmptyWorkspace, ...onAPlainService, ...onAHostedService];
+  const brought = new Set(rows.map(({ title }) => title.split(' ')[1]));
+  t.strictSame(
+    Object.keys(STATUSES).filter((code) => !brought.has(code)),
+    Object.keys(ELSEWHERE).sort((a, b) => Object.keys(STATUSES).indexOf(a) - Object.keys(STATUSES).indexOf(b)),
+  );
+  for (const [code, file] of Object.entries(ELSEWHERE))
+    t.match(readFileSync(join(import.meta.dirname, '../../../test', file), 'utf8'), code, file);
+});
 
 t.test('every HTTP error code has its status and its body', async (t) => {
   t.strictSame(

@@ -49,7 +49,7 @@ async function get({
     connections: shown('connections', connections),
     subscriptions: shown('subscriptions', subscriptions),
     stored_mib: shown('stored_mib', Math.round(10 * (await workspaceStored.used_mib(key.workspace_id))) / 10),
-  } satisfies LimitsJson);
+  } satisfies LimitsJson satisfies Record<WorkspaceLimit, LimitJson | null>);
 }
 
 export const limitRoutes: Route[] = [
