@@ -11,6 +11,7 @@ import { listenerRoutes } from './routes/connections/listener.js';
 import { reconnectRoutes } from './routes/connections/reconnect.js';
 import { reconnectLinkRoutes } from './routes/connections/reconnect-link.js';
 import { healthRoutes } from './routes/health.js';
+import { cancelManyRoutes } from './routes/operations/cancel-many.js';
 import { operationActionRoutes } from './routes/operations/operation-actions.js';
 import { operationInputRoutes } from './routes/operations/operation-input.js';
 import { operationRoutes } from './routes/operations/operations.js';
@@ -45,6 +46,7 @@ export const routes: readonly Route[] = [
   ...operationRoutes,
   ...operationInputRoutes,
   ...operationActionRoutes,
+  ...cancelManyRoutes,
   ...invitationRoutes,
   ...subscriptionRoutes,
   ...workspaceSubscriptionRoutes,

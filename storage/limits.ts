@@ -162,6 +162,8 @@ export const LIMITS = {
 
   /** Rows that one transaction of a removal or of a long disconnect takes; more take another. About a tenth of a second. */
   removal_rows: 1_000,
+  /** By how much the clock of a node, by which an operation has its id, may differ from that of the database, by which it has its time. */
+  clock_difference_ms: 600_000,
   /** Connections, or subscriptions, that a node looks at in one turn of its removals; the others wait for the next turn. */
   removal_connections: 100,
   /** Parts of files among them; a part holds up to a megabyte. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { capabilities } from '../actors/capabilities/catalogue.js';
+import { events } from '../server/openapi/examples/events.js';
 import { routes } from '../server/table.js';
 import { AUDIT_ACTIONS } from '../storage/model/audit.js';
 import { HTTP_ERRORS, OPERATION_ERRORS } from '../storage/model/error-codes.js';
@@ -18,6 +19,10 @@ t.test('every route is on the page', async (t) => {
 
 t.test('every capability is on the page', async (t) => {
   t.same(missing(capabilities.map(({ name }) => name)), []);
+});
+
+t.test('every type of event is on the page', async (t) => {
+  t.same(missing(Object.keys(events)), []);
 });
 
 t.test('every code, every scope and every action of the audit log is on the page', async (t) => {

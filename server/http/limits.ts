@@ -175,6 +175,8 @@ export const LIMITS = {
   invitation_wait_ms: 5_000,
   /** How long a reconcile waits for the look that it asked for: past it the answer has the one before, or none (OPS-22). */
   look_wait_ms: 5_000,
+  /** How long a cancel of many operations goes on: past it the client asks again (OPS-5). */
+  cancel_many_ms: 5_000,
   /** How long a reconnect link works (CONN-15). */
   reconnect_link_s: 15 * 60,
   /** Logins of one link: past it 409 `link_used`. */

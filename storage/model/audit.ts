@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS = {
   'reconnect_link.use': 'The owner of an account signed it in by a link.',
   'operation.submit': 'Operations were submitted: one entry for those that one sender had stored in one transaction.',
   'operation.cancel': 'The end of an operation was requested.',
+  'operation.cancel_many': 'Operations of a connection that had not begun were canceled.',
   'operation.reconcile': 'A look for what a write of unknown outcome left was requested.',
   'operation.reveal': 'An operator read operations with their results.',
   'operation.reveal_input': 'The input of an operation was read.',

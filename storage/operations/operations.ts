@@ -1,4 +1,6 @@
+import { LIMITS } from '../limits.js';
 import type { EndedOperation } from '../model/ended-operation.js';
+import { firstIdAt } from '../model/id-time.js';
 import { ofKeptConnection } from '../model/kept-connection.js';
 import type { OperationRow, OperationStatus } from '../model/records.js';
 import { isTerminal, OPERATION_STEPS, transition } from '../model/transitions.js';
@@ -82,6 +84,14 @@ export interface OperationFilter {
   connectionId: string | null;
   status: OperationStatus | null;
   capability: string | null;
+  /** Only operations that were created from then on, and before then. */
+  createdAfter?: Date | null;
+  createdBefore?: Date | null;
+  errorCode?: string | null;
+  /** Only operations of connections that the client calls so (CONN-19). */
+  reference?: string | null;
+  /** Only the operation that was submitted with this key. */
+  idempotencyKey?: string | null;
   /** Only operations accepted before this one. */
   before: string | null;
   limit: number;
@@ -100,27 +110,44 @@ export interface FoundOperations {
 /**
  * Newest first (OPS-15). Indexes: operation_by_workspace, operation_by_connection. No index names the status, whose updates must
  * stay within a row's page: it is looked at row by row, and so are the capability and whether the connection was deleted, as far as `look` goes.
- * Those that wait for their user have rows of their own: waiting_operation_listed, waiting_operation_by_connection.
+ * Those that wait for their user have rows of their own: waiting_operation_listed, waiting_operation_by_connection. One key is looked up
+ * by operation_idempotency. Times bound the ids that are looked at, with room for clocks that differ.
  */
 export async function listOperations(sql: Sql, filter: OperationFilter): Promise<FoundOperations> {
-  const waiting = filter.status === 'waiting_user';
+  const {
+    createdAfter = null,
+    createdBefore = null,
+    errorCode = null,
+    reference = null,
+    idempotencyKey = null,
+  } = filter;
+  const keyed = idempotencyKey !== null;
+  const waiting = filter.status === 'waiting_user' && !keyed;
   const id = waiting ? 'operation_id' : 'id';
   // Several statements, not one with `or`: each then has the plan that its index allows.
   // The scope is hidden from the planner by a `select`. Of one that has much it would take the primary key, which is in order, and pass
-  // what all others have submitted since.
-  const scope = filter.connectionId
-    ? 'connection_id = (select $5::uuid) and workspace_id = $1'
-    : '$5::uuid is null and workspace_id = (select $1::uuid)';
-  const looked = `from ${waiting ? 'waiting_operation' : 'operation'}
-    where ${scope} and ${id} < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by ${id} desc`;
+  // what all others have submitted since. Of a connection the workspace is told so that no index is taken for it.
+  const scope = keyed
+    ? '($5::uuid is null or connection_id = $5)'
+    : filter.connectionId
+      ? 'connection_id = (select $5::uuid) and (workspace_id = $1) is true and $12::text is null'
+      : '$5::uuid is null and workspace_id = (select $1::uuid) and $12::text is null';
+  // The fence has the one row found by its key: the planner would look for it in order of the ids.
+  const one = '(select * from operation where workspace_id = $1 and idempotency_key = $12 offset 0) one';
+  const looked = `from ${keyed ? one : waiting ? 'waiting_operation' : 'operation'}
+    where ${scope} and ${id} < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      and ${id} > coalesce($13::uuid, '00000000-0000-0000-0000-000000000000') order by ${id} desc`;
   const found = waiting
     ? `select * from operation where id = any(array(select ${id} ${looked} limit $6))`
     : `select * ${looked} limit $6`;
   const rows = await sql.query<OperationRow & { looked_to: string | null }>(
-    `list${waiting ? 'Waiting' : ''}Operations${filter.connectionId ? 'OfConnection' : ''}${filter.results ? '' : 'WithoutResults'}`,
+    `list${waiting ? 'Waiting' : ''}Operations${keyed ? 'OfKey' : filter.connectionId ? 'OfConnection' : ''}${filter.results ? '' : 'WithoutResults'}`,
     `with page as materialized (
        select ${filter.results ? COLUMNS : SMALL_COLUMNS} from (${found}) o
        where ($2::text is null or status = $2) and ($7::text is null or capability = $7) and ${ofKeptConnection('o.connection_id')}
+         and ($8::text is null or error_code = $8) and ($9::timestamptz is null or created_at >= $9)
+         and ($10::timestamptz is null or created_at < $10) and ($11::text is null or connection_id = any(array(
+           select c.id from connection c where c.workspace_id = $1 and c.reference = $11 and c.deleted_at is null)))
        order by id desc limit $4
      ), looked as (select ${id} as looked_to ${looked} offset $6 - 1 limit 1)
      select p.*, l.looked_to from page p
@@ -129,15 +156,21 @@ export async function listOperations(sql: Sql, filter: OperationFilter): Promise
     [
       filter.workspaceId,
       filter.status,
-      filter.before,
+      earlier(filter.before, createdBefore && firstIdAt(createdBefore.getTime() + LIMITS.clock_difference_ms)),
       filter.limit,
       filter.connectionId,
       filter.look,
       filter.capability,
+      ...[errorCode, createdAfter, createdBefore, reference, idempotencyKey],
+      createdAfter && firstIdAt(Math.max(0, createdAfter.getTime() - LIMITS.clock_difference_ms)),
     ],
   );
   const lookedTo = rows.at(-1)?.looked_to ?? null;
   return { operations: lookedTo === null ? rows : rows.slice(0, -1), lookedTo };
+}
+
+function earlier(one: string | null, other: string | null): string | null {
+  return one === null || other === null ? (one ?? other) : one < other ? one : other;
 }
 
 const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');

@@ -118,6 +118,11 @@ function resources({ db, call, system, workspaceId, operatorKey }: Edge) {
       const id = await operation();
       return () => call('POST', `/v1/operations/${id}/cancel`);
     },
+    cancelOperations: async () => {
+      const id = await connection();
+      await submit(id);
+      return () => call('POST', '/v1/operations/cancel', { body: { connection_id: id } });
+    },
     reconcileOperation: async () => {
       const id = await operation();
       await putOperation(db, id, 'outcome_unknown');

@@ -16,6 +16,7 @@ export const ROUTES: readonly [send: string, scopes: readonly Right[]][] = [
   ['GET /v1/operations/{operation}/input', ['operations:read']],
   ['POST /v1/operations/{operation}/challenge', ['operations:write']],
   ['POST /v1/operations/{operation}/cancel', ['operations:write']],
+  ['POST /v1/operations/cancel', ['operations:write']],
   ['POST /v1/operations/{operation}/reconcile', ['operations:write']],
   ['POST /v1/accounts/{ada}/linkedin/invite', ['operations:write', 'social:send']],
   ['GET /v1/connections/{ada}/subscriptions', ['events:read']],

@@ -127,12 +127,12 @@ export async function insertOperations(
   db: Sql,
   connectionId: string,
   count: number,
-  status: 'succeeded' | 'canceled' = 'succeeded',
+  status: 'succeeded' | 'canceled' | 'queued' = 'succeeded',
 ): Promise<void> {
   await db.query(
     'testInsertOperations',
     `insert into operation (id, workspace_id, connection_id, partition, capability, status, idempotency_key, fingerprint, input, result)
-     select ids.id, c.workspace_id, c.id, c.partition, 'social.profile.get', $3, gen_random_uuid(), '\\x00', '{}', '{}'
+     select ids.id, c.workspace_id, c.id, c.partition, 'social.profile.get', $3, gen_random_uuid(), '\\x00', '{}', case when $3 <> 'queued' then '{}'::jsonb end
      from connection c, unnest($2::uuid[]) ids (id) where c.id = $1`,
     [connectionId, newIds(count), status],
   );

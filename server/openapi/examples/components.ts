@@ -8,6 +8,7 @@ import type {
   InvitationQueuedJson,
   InvitationSentJson,
 } from '../../routes/connections/invitations.js';
+import type { CanceledJson, CancelManyInput } from '../../routes/operations/cancel-many.js';
 import type { ChallengeInput, CodeAcceptedJson } from '../../routes/operations/operation-actions.js';
 import type { SubmittedInputJson } from '../../routes/operations/operation-input.js';
 import type { OperationsJson } from '../../routes/operations/operations.js';
@@ -24,7 +25,7 @@ import * as operations from './operations.js';
 import * as overview from './overview.js';
 import * as links from './reconnect-links.js';
 import * as subscriptions from './subscriptions.js';
-import { CHALLENGE, OPERATION } from './values.js';
+import { AT, CHALLENGE, CONNECTION, OPERATION, REFERENCE, TOMORROW } from './values.js';
 
 const [first] = capabilities;
 if (!first) throw new Error('no capability');
@@ -43,6 +44,14 @@ const submitted: SubmittedInputJson = {
   hidden: ['body'],
 };
 const challenge: ChallengeInput = { challenge_id: CHALLENGE, code: '000000' };
+const cancelMany: CancelManyInput = {
+  connection_id: CONNECTION,
+  reference: REFERENCE,
+  capability: 'social.message.send',
+  created_after: AT,
+  created_before: TOMORROW,
+};
+const canceled: CanceledJson = { canceled: 20, more: false };
 const accepted: CodeAcceptedJson = { status: 'accepted' };
 const dryRun: DryRunJson = { valid: true };
 const list: OperationsJson = { operations: [operations.queued(first)], next_cursor: cursorOf(OPERATION) };
@@ -104,6 +113,8 @@ export const EXAMPLES: Readonly<Record<string, unknown[]>> = {
   SubmittedInput: [submitted],
   DryRun: [dryRun],
   ChallengeInput: [challenge],
+  CancelManyInput: [cancelMany],
+  Canceled: [canceled],
   CodeAccepted: [accepted],
   InvitationInput: [invitation],
   InvitationSent: [sent],

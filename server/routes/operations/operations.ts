@@ -1,15 +1,17 @@
 import typia from 'typia';
 import type { CapabilityName } from '../../../actors/capabilities/catalogue.js';
 import type { AwaitedOperation } from '../../../actors/system.js';
+import type { OperationErrorCode } from '../../../storage/model/error-codes.js';
 import { HttpError } from '../../../storage/model/errors.js';
 import type { OperationRow, OperationStatus } from '../../../storage/model/records.js';
 import { isAwaitable } from '../../../storage/model/transitions.js';
 import { listOperations } from '../../../storage/operations/operations.js';
 import type { Answer } from '../../http/answer.js';
-import type { Uuid } from '../../http/fields.js';
+import { momentAt, type Printable, type Timestamp, type Uuid } from '../../http/fields.js';
 import { UNCHANGED } from '../../http/fixed.js';
 import { LIMITS } from '../../http/limits.js';
 import { type Call, type Route, route, type Services } from '../../http/route.js';
+import type { Reference } from '../connections/client-names.js';
 import { type CursorQuery, cursorOf, idOf } from '../paging.js';
 import { operationResource } from '../resources.js';
 import { operationsAnswer, pollAnswer } from './operation-answer.js';
@@ -23,6 +25,16 @@ export interface OperationsQuery extends CursorQuery {
   status?: OperationStatus;
   /** Only operations of this capability. */
   capability?: CapabilityName;
+  /** Only operations that failed with this code. */
+  error_code?: OperationErrorCode;
+  /** Only operations of connections that you call so. */
+  reference?: Reference;
+  /** Only the operation that was submitted with this `Idempotency-Key`. */
+  idempotency_key?: Printable<1, 255>;
+  /** Only operations created from then on. */
+  created_after?: Timestamp;
+  /** Only operations created before then. */
+  created_before?: Timestamp;
   /**
    * Without it, or with `true`, the operations are whole, with the files that are results. With `false` the page is small: `result` of those that
    * succeeded and `evidence.look` are null; `GET /v1/operations/{operation_id}` has them.
@@ -101,6 +113,11 @@ async function get(call: Call<OperationRow, undefined, undefined>): Promise<Answ
   return pollAnswer(call.db, operation, ifNoneMatch, { 'Preference-Applied': `wait=${prefer.wait_s}` });
 }
 
+function momentIn(query: OperationsQuery, name: 'created_after' | 'created_before'): Date | null {
+  const text = query[name];
+  return text === undefined ? null : momentAt(`query.${name}`, text);
+}
+
 async function list({ db, key, query, audit }: Call<undefined, undefined, OperationsQuery>): Promise<Answer> {
   const limit = query.limit ?? LIMITS.page_rows;
   const { operations, lookedTo } = await listOperations(db, {
@@ -108,6 +125,11 @@ async function list({ db, key, query, audit }: Call<undefined, undefined, Operat
     connectionId: query.connection_id ?? null,
     status: query.status ?? null,
     capability: query.capability ?? null,
+    errorCode: query.error_code ?? null,
+    reference: query.reference ?? null,
+    idempotencyKey: query.idempotency_key ?? null,
+    createdAfter: momentIn(query, 'created_after'),
+    createdBefore: momentIn(query, 'created_before'),
     before: query.cursor === undefined ? null : idOf(query.cursor),
     limit: limit + 1,
     results: query.results !== 'false',
@@ -128,7 +150,7 @@ export const operationRoutes: Route[] = [
     path: '/v1/operations',
     summary: 'List operations',
     description:
-      'Lists operations of the workspace, of one connection, one status or one capability if you ask for it. Follow `next_cursor` until it is null.',
+      'Lists operations of the workspace: of one connection, one `reference`, one status, one capability, one error, one time or one idempotency key if you ask for it. Follow `next_cursor` until it is null.',
     scopes: ['operations:read'],
     body: { kind: 'none' },
     query: {

@@ -65,8 +65,12 @@ t.test('every property, component, route, parameter, header and answer has words
 
 /** Explained elsewhere: a code where a reader begins; kinds of names and languages are what they are called. A status before is one as the status after. */
 const EXPLAINED = /TypeaheadKind|code|\/reason|Transition\/properties\/from|profile_languages|scopes/;
-/** As are a capability by its submission, and an action of the audit log in its section. */
-const NAMES = new Set<unknown>([...capabilities.map(({ name }) => name), ...Object.keys(AUDIT_ACTIONS)]);
+/** As are a capability by its submission, an action of the audit log in its section, and the code of an operation that failed. */
+const NAMES = new Set<unknown>([
+  ...capabilities.map(({ name }) => name),
+  ...Object.keys(AUDIT_ACTIONS),
+  ...Object.keys(OPERATION_ERRORS),
+]);
 
 t.test('every status and kind is explained, by its value', async (t) => {
   const missing: string[] = [];

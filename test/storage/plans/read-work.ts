@@ -82,6 +82,9 @@ export function readWork(of: Subjects): HotWork[] {
         await listOperations(db, { ...list, status: 'queued' });
         await listOperations(db, { ...list, status: 'waiting_user' });
         await listOperations(db, { ...list, connectionId, status: 'waiting_user' });
+        await listOperations(db, { ...list, idempotencyKey: 'key-3' });
+        await listOperations(db, { ...list, reference: 'customer-4711', errorCode: 'upstream_error' });
+        await listOperations(db, { ...list, createdAfter: new Date(0), createdBefore: new Date() });
       },
     },
     {

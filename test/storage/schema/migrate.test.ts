@@ -29,9 +29,13 @@ t.test('a node starts on a database that a newer version has migrated compatibly
 
 t.test('a database of a development version before 0.1.0 is refused in one line, and left as it is', async (t) => {
   const { url, db } = await freshDatabase(t);
-  await db.query('testBefore', `update schema_migration set name = '0001_foundation.sql'`);
+  await db.query(
+    'testBefore',
+    `update schema_migration set name = '0001_foundation.sql' where name = '0001_schema.sql'`,
+  );
   await t.rejects(migrate(url), { message: /^the database was made by a development version before 0\.1\.0[^\n]*$/ });
-  t.match(await db.query('testNames', 'select name from schema_migration'), [{ name: '0001_foundation.sql' }]);
+  const [first] = await db.query('testNames', 'select name from schema_migration order by name');
+  t.match(first, { name: '0001_foundation.sql' });
 });
 
 t.test('migrations say in their first line that they are compatible, and the table repeats it', async (t) => {

@@ -45,7 +45,13 @@ export const STORAGE: LimitRecords = {
 export const STORAGE_KEPT: KeptLimits = {
   ...kept(
     'pages and counts of routes and commands that the load does not use',
-    ...['pause_forgotten_hours', 'forgotten_pauses', 'stats_counted_deliveries', 'stats_examined_deliveries'],
+    ...[
+      'clock_difference_ms',
+      'pause_forgotten_hours',
+      'forgotten_pauses',
+      'stats_counted_deliveries',
+      'stats_examined_deliveries',
+    ],
     ...['stats_attempts', 'audit_look_rows', 'submission_lead_s', 'submission_lag_s', 'operator_list_rows'],
     ...['inbox_window_messages', 'message_lag_ms', 'recent_unknown_hours', 'examined_gaps', 'examined_gap_hours'],
     ...['examined_operations', 'found_operations', 'attention_shown', 'attention_counted', 'attention_pauses'],
