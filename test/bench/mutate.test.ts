@@ -59,6 +59,7 @@ t.test('what no test could judge gets no fault', async (t) => {
     'const q = `select a from b where c -- and d`',
     'const q = `select a from b where c and d = $2`',
     "const words = 'one and two';",
+    "const words = 'Holds what comes with its deliveries, and none of them is sent as long as it stands';",
   ]) {
     t.strictSame(made(text), [], text);
   }

@@ -169,9 +169,13 @@ for (const name of SITES) {
       t.match(await unknown.expect('failure'), { code: 'provider_not_found' });
     });
 
-    t.test('a message to oneself is skipped', async (t) => {
-      const own = { recipient_actor_id: account.actorId, body: 'Note' };
-      t.match(await account.run(channel, 'social.message.send', own).expect('skipped'), { reason: 'self_target' });
+    t.test('a message or an invitation to oneself is skipped before it leaves', async (t) => {
+      const own = { recipient_actor_id: account.actorId };
+      for (const [capability, input] of [
+        ['social.message.send', { ...own, body: 'Note' }],
+        ['social.invitation.send', own],
+      ] as const)
+        t.match(await account.run(channel, capability, input).expect('skipped'), { reason: 'self_target' }, capability);
       t.same(await arrived(), []);
     });
   });

@@ -38,9 +38,11 @@ const WORDS: [rule: Rule, pattern: RegExp, by: (found: string) => string][] = [
   ['order reversed', /\bdesc\b/g, () => ''],
 ];
 
+/** Sentences for people have some of its words as well, and begin with a capital letter. */
 const isSql = (text: string) =>
-  /\b(?:select|update|insert|delete|with)\b[\s\S]*\b(?:from|set|into|where|as)\b/.test(text) ||
-  /^\s*(?:and|exists|not exists)\s/.test(text);
+  !/^\s*[A-Z]/.test(text) &&
+  (/\b(?:select|update|insert|delete|with)\b[\s\S]*\b(?:from|set|into|where|as)\b/.test(text) ||
+    /^\s*(?:and|exists|not exists)\s/.test(text));
 
 /** Substitutions hold code, which is no SQL: blanks in their place, so that everything stands where it stood. */
 function withoutSubstitutions(literal: string): string {

@@ -7,6 +7,7 @@ import { createKey, findKeysByHash } from '../../../storage/workspaces/keys.js';
 import {
   clearOwnLimit,
   listOwnLimits,
+  type Rate,
   roomForConnection,
   setOwnLimit,
   workspaceUse,
@@ -29,8 +30,8 @@ async function twoNodes(t: Test) {
     await db.query('testNode', 'insert into node (id) values ($1)', [id]);
     return {
       /** The share that it is given when it is asked for so many a second. */
-      deal: async (asked: number) => {
-        const demand = { workspaceId, rate: RATE, asked, bound: BOUND } as const;
+      deal: async (asked: number, rate: Rate = RATE) => {
+        const demand = { workspaceId, rate, asked, bound: BOUND } as const;
         const { shares } = await db.transaction((tx) => dealShares(tx, id, [demand], [], LEASE_MS));
         return shares[0]!.share;
       },
@@ -58,6 +59,12 @@ t.test('what is left over of a rate is free for every node', async (t) => {
   near(t, await other.deal(30), 0.45, 'not what the other has');
   near(t, await one.deal(10), 0.4, 'it gives back what is not its own');
   near(t, await other.deal(30), 0.6, 'then the other takes it');
+});
+
+t.test('what another node is asked for of another rate takes nothing of this one', async (t) => {
+  const { one, other } = await twoNodes(t);
+  near(t, await other.deal(5_000, 'submissions_per_second'), 1, 'all of the one rate');
+  near(t, await one.deal(5_000), 1, 'and all of the other');
 });
 
 t.test('whoever asks, in whatever order, the shares are never more than the whole', async (t) => {

@@ -289,7 +289,7 @@ t.test('connections are filtered by health and provider, and looked for by name'
   t.strictSame(await found('search=ann@X.test&provider=social&health=ready'), ['Ann@x.test']);
   t.strictSame(await found('search=anna@x.test&health=ready'), []);
   const shown = await edge.call('GET', '/v1/connections?provider=social');
-  t.notMatch(shown.text, /nn@x\.test|anna|nne/i, 'no answer shows a username');
+  t.notMatch(shown.text, /nna?@x\.test|Änne/i, 'no answer shows a username');
   t.strictSame(await found(`search=${long}b`), [`${long}b`]);
   const all = await edge.call('GET', '/v1/connections?health=ready');
   t.strictSame(Object.keys(all.json), ['connections'], 'without limit and cursor all that fit');
