@@ -18,8 +18,8 @@ const EVIL = '<img src=x onerror=alert(1)>';
 
 const real = (username: string) => ({ provider: 'social', username, password: 'sandbox', region: 'us' });
 const person = (id: string) => ({ provider: 'simulated', external_actor: { kind: 'person', id } });
-/** What a real account is called: its region, when it was connected, and the end of its id, by which two of a day differ. */
-const nameOf = (id: string) => new RegExp(`^.?••• \\(${id.slice(-8)}\\)$`);
+/** What a real account is called: a hint of its username, and the end of its id, by which two with the same hint differ. */
+const nameOf = (id: string) => new RegExp(`^.?•••(?:@\\S+)? \\(${id.slice(-8)}\\)$`);
 /** The names in the first column. */
 const listed = (page: Page) => page.getByRole('table').locator('tbody td:first-child').allTextContents();
 
