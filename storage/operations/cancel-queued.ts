@@ -3,46 +3,27 @@ import type { EndedOperation } from '../model/ended-operation.js';
 import { OPERATION_STEPS, transition } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
 
-/** Which operations of a workspace that have not begun are canceled; null: of any. */
+/** Which operations of a mailbox that have not begun are canceled; null: of any. */
 export interface QueuedFilter {
-  workspaceId: string;
-  connectionId: string | null;
-  /** Of connections that the client calls so (CONN-19). */
-  reference: string | null;
   capability: string | null;
   createdAfter: Date | null;
   createdBefore: Date | null;
 }
 
-/** A connection with a mailbox. */
-export interface OpenMailbox {
+/** A connection, and the partition that its mailbox is in. */
+export interface MailboxOf {
   id: string;
   partition: number;
 }
 
-/**
- * Connections that fit and have operations that have not ended, in the order of their ids, behind `after`: those among the next `look`
- * connections, and the last of these; null when it was the last of all. Index: connection_by_workspace.
- */
-export async function openMailboxes(
-  sql: Sql,
-  { workspaceId, connectionId, reference }: QueuedFilter,
-  after: string,
-  look: number,
-): Promise<{ mailboxes: OpenMailbox[]; last: string | null }> {
-  const rows = await sql.query<OpenMailbox & { open: boolean }>(
-    'openMailboxes',
-    `with page as materialized (
-       select c.id, c.partition from connection c
-       where c.workspace_id = $1 and ($2::uuid is null or c.id = $2) and ($3::text is null or c.reference = $3)
-         and c.deleted_at is null and c.id > $4 order by c.id limit $5
-     )
-     select p.id, p.partition, (select j.id from ${MAILBOX} j where ${isMailboxOf('p.partition', 'p.id')}) is not null as open
-     from page p order by p.id`,
-    [workspaceId, connectionId, reference, after, look],
+/** Those of these connections that have operations which have not ended. */
+export function withMailboxes(sql: Sql, connections: readonly MailboxOf[]): Promise<MailboxOf[]> {
+  return sql.query<MailboxOf>(
+    'withMailboxes',
+    `select c.id, c.partition from unnest($1::uuid[], $2::smallint[]) c(id, partition)
+     join ${MAILBOX} j on ${isMailboxOf('c.partition', 'c.id')}`,
+    [connections.map(({ id }) => id), connections.map(({ partition }) => partition)],
   );
-  const mailboxes = rows.filter(({ open }) => open).map(({ id, partition }) => ({ id, partition }));
-  return { mailboxes, last: rows.length < look ? null : (rows.at(-1)?.id ?? null) };
 }
 
 const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');
@@ -54,7 +35,7 @@ const CANCEL_QUEUED = OPERATION_STEPS.sql('queued', 'canceled');
  */
 export async function cancelQueued(
   tx: Sql,
-  { id, partition }: OpenMailbox,
+  { id, partition }: MailboxOf,
   { capability, createdAfter, createdBefore }: QueuedFilter,
   after: string,
   limit: number,

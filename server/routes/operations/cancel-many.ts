@@ -1,12 +1,15 @@
 import typia from 'typia';
 import type { CapabilityName } from '../../../actors/capabilities/catalogue.js';
+import { findConnections, listConnections } from '../../../storage/connections/connections.js';
+import { listReferencedConnections } from '../../../storage/connections/filtered-connections.js';
 import { LIMITS as STORAGE_LIMITS } from '../../../storage/limits.js';
 import {
   cancelQueued,
-  type OpenMailbox,
-  openMailboxes,
+  type MailboxOf,
   type QueuedFilter,
+  withMailboxes,
 } from '../../../storage/operations/cancel-queued.js';
+import { LIST_START, type ListPlace } from '../../../storage/postgres/list-place.js';
 import { type Answer, invalidField, json } from '../../http/answer.js';
 import { type Count, momentAt, type Timestamp, type Uuid } from '../../http/fields.js';
 import { LIMITS } from '../../http/limits.js';
@@ -38,17 +41,33 @@ export interface CanceledJson {
 /** Before every id. */
 const START = '00000000-0000-0000-0000-000000000000';
 
+/** A page of the connections that are chosen, behind `after`. */
+async function connectionsOf(
+  { db, key, body }: Call<undefined, CancelManyInput, undefined>,
+  after: ListPlace,
+): Promise<{ connections: MailboxOf[]; next: ListPlace | null }> {
+  const { connection_id, reference } = body;
+  if (connection_id !== undefined) {
+    const found = await findConnections(db, [connection_id]);
+    const own = found.filter(({ workspace_id }) => workspace_id === key.workspace_id);
+    return { connections: own.filter((one) => reference === undefined || one.reference === reference), next: null };
+  }
+  const filter = { workspaceId: key.workspace_id, provider: null, health: null };
+  const rows =
+    reference === undefined
+      ? await listConnections(db, key.workspace_id, after, STORAGE_LIMITS.removal_connections)
+      : await listReferencedConnections(db, filter, reference, after, STORAGE_LIMITS.removal_connections);
+  return { connections: rows, next: rows.length < STORAGE_LIMITS.removal_connections ? null : (rows.at(-1) ?? null) };
+}
+
 /**
  * Slice by slice, each a transaction with its entry of the audit log, until nothing is left or the time for it is over. What begins meanwhile is
  * left as it is.
  */
 async function cancelMany(call: Call<undefined, CancelManyInput, undefined>): Promise<Answer> {
-  const { db, key, body } = call;
+  const { db, body } = call;
   if (Object.keys(body).length === 0) throw invalidField('body', 'at least one of what operations are chosen by');
   const filter: QueuedFilter = {
-    workspaceId: key.workspace_id,
-    connectionId: body.connection_id ?? null,
-    reference: body.reference ?? null,
     capability: body.capability ?? null,
     createdAfter: body.created_after === undefined ? null : momentAt('body.created_after', body.created_after),
     createdBefore: body.created_before === undefined ? null : momentAt('body.created_before', body.created_before),
@@ -56,14 +75,14 @@ async function cancelMany(call: Call<undefined, CancelManyInput, undefined>): Pr
   const until = performance.now() + LIMITS.cancel_many_ms;
   const over = () => performance.now() > until;
   let canceled = 0;
-  for (let after: string | null = START; after !== null; ) {
-    const page = await openMailboxes(db, filter, after, STORAGE_LIMITS.removal_rows);
-    for (const mailbox of page.mailboxes) {
+  for (let after: ListPlace | null = LIST_START; after !== null; ) {
+    const page: Awaited<ReturnType<typeof connectionsOf>> = await connectionsOf(call, after);
+    for (const mailbox of await withMailboxes(db, page.connections)) {
       const ended = await cancelMailbox(call, mailbox, filter, over);
       canceled += ended.canceled;
       if (ended.more) return json(200, { canceled, more: true } satisfies CanceledJson);
     }
-    after = page.last;
+    after = page.next;
     if (after !== null && over()) return json(200, { canceled, more: true } satisfies CanceledJson);
   }
   return json(200, { canceled, more: false } satisfies CanceledJson);
@@ -72,7 +91,7 @@ async function cancelMany(call: Call<undefined, CancelManyInput, undefined>): Pr
 /** One slice at least; `more` when it was over before the end of the mailbox. */
 async function cancelMailbox(
   { db, audit, ended }: Call<undefined, CancelManyInput, undefined>,
-  mailbox: OpenMailbox,
+  mailbox: MailboxOf,
   filter: QueuedFilter,
   over: () => boolean,
 ): Promise<CanceledJson> {
