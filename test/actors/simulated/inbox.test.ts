@@ -81,6 +81,8 @@ for (const [how, vault] of [
     ]);
     t.ok((await walk('social.conversations.search', { keywords: 'a', count: 3 })).length > inbox.length - 7);
     await t.rejects(get(ada, 'social.conversations.list', { cursor: 'made-up' }), /validation_error/);
+    const unknown = { keywords: 'a', cursor: 'made-up' };
+    await t.rejects(get(ada, 'social.conversations.search', unknown), /validation_error/);
     const newest = (await get<ConversationsResult>(ada, 'social.conversations.list', { count: 1 })).conversations[0];
     const earlier = await get<ConversationsResult>(ada, 'social.conversations.list', {
       count: 1,

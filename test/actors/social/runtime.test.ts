@@ -112,6 +112,23 @@ t.test('a look is ordered with what is sought, and is let past no boundary', asy
   t.strictSame(received, ['run', 'cancel'], 'and never with a permission to send');
 });
 
+t.test('a look that is interrupted ends with the reason, a deadline or another', async (t) => {
+  const stops: AbortController[] = [];
+  const { runtime, execution } = await fixture(t, (host, message) => {
+    if (message.type === 'run') stops.at(-1)?.abort(new Interrupted(stops.length === 1 ? 'deadline' : 'fenced'));
+    if (message.type !== 'cancel') return;
+    const how = { transient: false, pastBoundary: false, unsent: false };
+    host.send({ type: 'failure', run: message.run, code: 'canceled', ...how });
+  });
+  const sought = { kind: 'invitation', recipient_actor_id: 'ACoAAnobody' } as const;
+  for (const reason of ['deadline', 'fenced'] as const) {
+    const stop = new AbortController();
+    stops.push(stop);
+    const look = runtime.look({ ...execution, signal: stop.signal, sought, since_ms: 1 });
+    await t.rejects(look, new Interrupted(reason));
+  }
+});
+
 t.test('a run that its host does not end is given up', async (t) => {
   const stop = new AbortController();
   const { runtime, execution, received } = await fixture(t, (host, message) => {

@@ -166,6 +166,26 @@ t.test('a read that fails for a moment is looked at again, three times in all', 
   t.match(await lookOf(db, id), { found: null, reason: 'proxy_error', matches: [] });
 });
 
+for (const [state, code] of [
+  ['refuses for now', '55P03'],
+  ['goes away', '57P01'],
+] as const) {
+  t.test(`a look whose provider asks a database that ${state} is tried again`, async (t) => {
+    let tries = 0;
+    const parts = await thread(t, async () => {
+      if (++tries === 1)
+        await parts.thread.query('testRead', `do $$ begin raise 'not now' using errcode = '${code}'; end $$`);
+      return NONE;
+    });
+    const id = await parts.unknown('one');
+    await requestLook(parts.db, id);
+    await parts.looks.fetch();
+    await answered(parts.db);
+    t.equal(tries, 2);
+    t.match(await lookOf(parts.db, id), { found: 'none', reason: null });
+  });
+}
+
 t.test('a look of an owner that lost its partition stores nothing, and stays asked for', async (t) => {
   const looking = Promise.withResolvers<void>();
   const { db, unknown, looks, partition } = await thread(t, async ({ signal }) => {
