@@ -76,18 +76,14 @@ async function fixture(
   };
 }
 
+/** The answer of a host that ended the run because it was told to. */
+const canceled = (run: number) =>
+  ({ type: 'failure', run, code: 'canceled', transient: false, pastBoundary: false, unsent: false }) as const;
+
 t.test('a write boundary that the database refuses ends the run with that error, not with a cancel', async (t) => {
   const { runtime, execution, received } = await fixture(t, (host, message) => {
     if (message.type === 'run') host.send({ type: 'boundary', run: message.run });
-    if (message.type !== 'cancel') return;
-    host.send({
-      type: 'failure',
-      run: message.run,
-      code: 'canceled',
-      transient: false,
-      pastBoundary: false,
-      unsent: false,
-    });
+    if (message.type === 'cancel') host.send(canceled(message.run));
   });
   const lost = new Error('the connection to the database was lost');
   await t.rejects(runtime.run({ ...execution, boundary: () => Promise.reject(lost) }), lost);
@@ -101,9 +97,7 @@ t.test('a look is ordered with what is sought, and is let past no boundary', asy
       orders.push(message);
       host.send({ type: 'boundary', run: message.run });
     }
-    if (message.type !== 'cancel') return;
-    const how = { transient: false, pastBoundary: false, unsent: false };
-    host.send({ type: 'failure', run: message.run, code: 'canceled', ...how });
+    if (message.type === 'cancel') host.send(canceled(message.run));
   });
   const sought = { kind: 'invitation', recipient_actor_id: 'ACoAAnobody' } as const;
   await t.rejects(runtime.look({ ...execution, sought, since_ms: 1 }), { message: 'a look only reads' });
@@ -112,22 +106,18 @@ t.test('a look is ordered with what is sought, and is let past no boundary', asy
   t.strictSame(received, ['run', 'cancel'], 'and never with a permission to send');
 });
 
-t.test('a look that is interrupted ends with the reason, a deadline or another', async (t) => {
-  const stops: AbortController[] = [];
-  const { runtime, execution } = await fixture(t, (host, message) => {
-    if (message.type === 'run') stops.at(-1)?.abort(new Interrupted(stops.length === 1 ? 'deadline' : 'fenced'));
-    if (message.type !== 'cancel') return;
-    const how = { transient: false, pastBoundary: false, unsent: false };
-    host.send({ type: 'failure', run: message.run, code: 'canceled', ...how });
-  });
-  const sought = { kind: 'invitation', recipient_actor_id: 'ACoAAnobody' } as const;
-  for (const reason of ['deadline', 'fenced'] as const) {
+for (const reason of ['deadline', 'fenced'] as const) {
+  t.test(`a look that is interrupted ends with the reason: ${reason}`, async (t) => {
     const stop = new AbortController();
-    stops.push(stop);
+    const { runtime, execution } = await fixture(t, (host, message) => {
+      if (message.type === 'run') stop.abort(new Interrupted(reason));
+      if (message.type === 'cancel') host.send(canceled(message.run));
+    });
+    const sought = { kind: 'invitation', recipient_actor_id: 'ACoAAnobody' } as const;
     const look = runtime.look({ ...execution, signal: stop.signal, sought, since_ms: 1 });
     await t.rejects(look, new Interrupted(reason));
-  }
-});
+  });
+}
 
 t.test('a run that its host does not end is given up', async (t) => {
   const stop = new AbortController();
