@@ -1,3 +1,4 @@
+import { endThreads, openThreadPools } from '../actors/node/thread-pools.js';
 import { createLogger, type Logger } from '../storage/log/log.js';
 import { forgetClientVariables } from '../storage/postgres/database-environment.js';
 import { UnknownBinary } from './http/wire/binaries.js';
@@ -43,9 +44,11 @@ export async function runService(): Promise<void> {
     log.info({ version: VERSION }, 'starting');
     const launched = launchStanding(config, log, fatal);
     services.add('embedded database', () => launched?.stop());
+    const pools = openThreadPools(config);
+    services.add('threads', () => endThreads(pools.actors, pools.browsers));
     await launched?.begun; // the import blocks this thread
     const { startService } = await import('./service.js'); // here, so that a front end that is refused is one line as well
-    const { addresses, db } = await startService({ config, log, services, launched, fatal });
+    const { addresses, db } = await startService({ config, log, services, launched, pools, fatal });
     const demoKey = await ensureDemoKey(config, db);
     const announcement = config.announce === 'json' ? readyLine(addresses) : await banner(config, addresses, demoKey);
     if (!stopping) process.stdout.write(`${announcement}\n`);

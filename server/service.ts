@@ -3,7 +3,7 @@ import type { Endpoint } from '../actors/deliveries/callback/address-policy.js';
 import { CallbackVerifier } from '../actors/deliveries/callback/callback-verifier.js';
 import { callbackResolver } from '../actors/deliveries/callback/host-resolver.js';
 import { type Node, openNode } from '../actors/node/node.js';
-import { endThreads, openThreadPools, type ThreadPools } from '../actors/node/thread-pools.js';
+import type { ThreadPools } from '../actors/node/thread-pools.js';
 import { throughOutages } from '../actors/retry.js';
 import type { SystemStatus } from '../actors/system.js';
 import { findBrowser } from '../browser-pool/chromium/find-browser.js';
@@ -51,6 +51,8 @@ export interface StartOptions {
   services: Services;
   /** Set where the database was launched before this file was loaded; whoever did stops it. */
   launched?: LaunchedDatabase | undefined;
+  /** They load meanwhile; whoever opened them ends them. */
+  pools: ThreadPools;
   /** Called with one line when the service cannot go on later. */
   fatal(line: string): void;
 }
@@ -84,7 +86,6 @@ interface Ground extends Storage {
   callbacks: Callbacks;
   outages: Outages;
   overview: Overview;
-  pools: ThreadPools;
   tracing: Tracing | undefined;
 }
 
@@ -103,26 +104,26 @@ export async function startService(options: StartOptions): Promise<StartedServic
   const ring = keyRing(keys);
   warnOfGaps(ring, log);
   await requireBrowserSandbox(config.browserSandbox);
-  const pools = openThreadPools(config); // they load beside the database
-  services.add('threads', () => standing.node ?? endThreads(pools.actors, pools.browsers));
   const vault = new DataVault(ring);
   const network = new ProviderNetwork({ config, log, ring, services, db: () => standing.storage?.db });
   const storage = await openStorage(launchedDatabase(options, network), { log, vault, outages, services });
   standing.storage = storage;
   const { db } = storage;
-  await warnOfUnknownKeys(db, ring, log);
-  await noteInstallationKeys(db, keys, log);
-  const secret = await throughOutages(() => fingerprintSecret(db, ring));
+  const keysNoted = Promise.all([warnOfUnknownKeys(db, ring, log), noteInstallationKeys(db, keys, log)]);
+  const [secret, site, callbacks] = await Promise.all([
+    throughOutages(() => fingerprintSecret(db, ring)),
+    throughOutages(() => network.site(db)),
+    callbacksOf(config),
+  ]);
   vault.hashUnder(secret);
-  const site = await throughOutages(() => network.site(db));
-  const callbacks = await callbacksOf(config);
-  const ground = { ...storage, keys, ring, secret, site, callbacks, outages, overview, pools, tracing };
+  const ground = { ...storage, keys, ring, secret, site, callbacks, outages, overview, tracing };
   const background = addBackground(options, standing, ground);
   const node = await startNode(options, standing, ground);
   background.startWith(node);
   const edge = await startEdge(edgeOptions(options, ground, { node, drain, metrics }), front);
   standing.edge = edge;
   services.add('requests', () => edge.drain());
+  await keysNoted;
   background.startUpkeep(); // behind the start, which has the processor for itself until then
   return {
     addresses: {
@@ -246,9 +247,9 @@ function addBackground({ config, log, services }: StartOptions, standing: Standi
 }
 
 async function startNode(
-  { config, log, services }: StartOptions,
+  { config, log, services, pools }: StartOptions,
   standing: Standing,
-  { db, control, url, keys, secret, site, callbacks, outages, overview, pools, tracing }: Ground,
+  { db, control, url, keys, secret, site, callbacks, outages, overview, tracing }: Ground,
 ): Promise<Node> {
   const node = openNode({
     db,

@@ -25,7 +25,7 @@ export class BrowserThreads {
   readonly #threads: BrowserThread[];
 
   constructor(
-    { pool, threads }: { pool: Piscina; threads: number },
+    { pool, threads, after }: { pool: Piscina; threads: number; after: Promise<void> },
     log: Logger,
     options: (index: number) => BrowserHostOptions,
   ) {
@@ -35,6 +35,7 @@ export class BrowserThreads {
       pool,
       threads,
       log,
+      after,
       task: (index, port) => ({ control: port, actors: [], options: options(index) }),
     });
   }

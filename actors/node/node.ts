@@ -92,6 +92,8 @@ class NodeSystem implements Node {
   readonly #backlogs: Backlogs;
   readonly #bus: Bus;
   readonly #remoteWaits: RemoteWaits;
+  /** Until then the threads without which there is no node have the processor. */
+  readonly #started = Promise.withResolvers<void>();
   #state: NodeState = { kind: 'starting' };
 
   constructor(options: NodeOptions) {
@@ -104,7 +106,8 @@ class NodeSystem implements Node {
     const actors = new ActorThreads({ pool: pools.actors, threads: actorThreads }, log, options.outages, host);
     this.#actors = actors;
     const browser = (index: number) => browserHostOptions(options, index);
-    this.#browsers = new BrowserThreads({ pool: pools.browsers, threads: browserThreads }, log, browser);
+    const after = this.#started.promise;
+    this.#browsers = new BrowserThreads({ pool: pools.browsers, threads: browserThreads, after }, log, browser);
     const ended = operationEnds(new LogLines(log, options.logOptions.sample), options.tracing);
     this.#ownership = new Ownership({
       ...{ db, log, nodeId, lease: this.#lease },
@@ -161,6 +164,7 @@ class NodeSystem implements Node {
     if (this.#state.kind === 'draining') throw new Error('the node was stopped while it started');
     this.#backlogs.start();
     if (this.#state.kind === 'starting') this.#enter({ kind: 'running' });
+    this.#started.resolve();
   }
 
   submit(submission: Submission): Promise<SubmitOutcome> {
@@ -221,6 +225,7 @@ class NodeSystem implements Node {
 
   async stop(): Promise<void> {
     this.#enter({ kind: 'draining' });
+    this.#started.resolve();
     await this.#ownership.leave();
     await this.#backlogs.stop();
     await this.#actors.drained();

@@ -16,6 +16,8 @@ export interface SupervisorOptions {
   log: Logger;
   /** The first wait before a restart; shorter in tests, else `LIMITS.restart_ms`. */
   restart_ms?: number | undefined;
+  /** When the threads may load; what is sent to them before waits for them. Absent: at once. */
+  after?: Promise<void>;
   /** Makes the argument of a thread's task; `port` is its end of the channel to the main thread. */
   task(index: number, port: MessagePort): object;
 }
@@ -109,7 +111,7 @@ export class Supervisor {
   }
 
   #thread(index: number, events: ThreadEvents): SupervisedThread {
-    const { name, log, task } = this.#options;
+    const { name, log, task, after } = this.#options;
     const thread = `${name}-${index}`;
     let port: MessagePort | undefined;
     return new SupervisedThread({
@@ -118,7 +120,8 @@ export class Supervisor {
         const run = new AbortController();
         this.#runs[index] = run;
         const { signal } = run;
-        const running: Promise<void> = this.#pool.run(task(index, port2), { transferList: [port2], signal });
+        const order = () => this.#pool.run(task(index, port2), { transferList: [port2], signal });
+        const running: Promise<void> = after ? after.then(order) : order();
         port = port1;
         events.started(index, port1);
         return running;

@@ -3,17 +3,19 @@ import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { type Program, programFile } from '../../storage/process/programs.js';
 
-/** The threads of a node, which load as soon as they are made; what they are to do comes with the node. */
+/** The threads of a node; what they are to do comes with the node. */
 export interface ThreadPools {
+  /** Its threads load as soon as it is made. */
   actors: Piscina;
+  /** Its threads are made when they are given their tasks. */
   browsers: Piscina;
 }
 
-/** Lets threads load while what the node needs beside them is made ready. */
+/** Lets the actor threads, without which nothing can start, load while what the node needs beside them is made ready. */
 export function openThreadPools({ actorThreads, browserThreads }: Threads): ThreadPools {
   return {
-    actors: threadPool('actors/thread/host', actorThreads),
-    browsers: threadPool('browser-pool/host', browserThreads),
+    actors: threadPool('actors/thread/host', actorThreads, actorThreads),
+    browsers: threadPool('browser-pool/host', browserThreads, 0),
   };
 }
 
@@ -22,11 +24,11 @@ interface Threads {
   browserThreads: number;
 }
 
-/** As many threads as are asked for, each for one task that lasts as long as the thread. */
-function threadPool(program: Program, threads: number): Piscina {
+/** As many threads as are asked for, `atOnce` of them now, each for one task that lasts as long as the thread. */
+function threadPool(program: Program, threads: number, atOnce: number): Piscina {
   const pool = new Piscina({
     filename: pathToFileURL(programFile(program)).href,
-    minThreads: threads,
+    minThreads: atOnce,
     maxThreads: threads,
     concurrentTasksPerWorker: 1,
     idleTimeout: Number.POSITIVE_INFINITY,

@@ -37,13 +37,19 @@ const NOT_PUBLIC: readonly [cidr: string, why: string][] = [
   ['4000::/2', 'unallocated, segment routing'],
   ['8000::/1', 'unallocated, unique local, link-local, site-local, multicast'],
 ];
-const notPublic: readonly Network[] = NOT_PUBLIC.map(([cidr]) => ipaddr.parseCIDR(cidr));
+/** Parsed when it is first asked for: no start asks, and the first parse takes 10 ms of each thread that loads this. */
+let notPublic: readonly Network[] | undefined;
 
 /** True when `text` is an address on the public internet: unicast, and not reserved for another purpose. */
 export function isPublic(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.parse(text);
-  return address.range() === 'unicast' && !notPublic.some((network) => within(address, network));
+  return address.range() === 'unicast' && !notPublicNetworks().some((network) => within(address, network));
+}
+
+function notPublicNetworks(): readonly Network[] {
+  notPublic ??= NOT_PUBLIC.map(([cidr]) => ipaddr.parseCIDR(cidr));
+  return notPublic;
 }
 
 /**

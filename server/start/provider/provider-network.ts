@@ -1,12 +1,14 @@
+import { readFile } from 'node:fs/promises';
 import type { Site } from '../../../browser-pool/social/site/site.js';
+import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
 import type { Logger } from '../../../storage/log/log.js';
 import type { Database } from '../../../storage/postgres/database.js';
 import type { KeyRing } from '../../../storage/secrets/encryption.js';
 import { refuseForgottenProvider, removeSandboxProxies, useSandboxProxies } from '../first-run.js';
 import type { Services } from '../services.js';
 import type { Config } from '../settings/config.js';
-import { describedProvider, sandboxSite } from './provider-site.js';
 import { launchSandbox } from './sandbox-process.js';
+import type { SandboxReady } from './sandbox-ready.js';
 
 export interface ProviderOptions {
   config: Config;
@@ -64,9 +66,15 @@ export class ProviderNetwork {
   /** The site that a file describes. */
   async #describedSite(file: string, db: Database): Promise<Site> {
     const { log, ring } = this.#options;
+    const { describedProvider } = await import('./provider-site.js'); // large, and few starts need it
     const { site, network } = await describedProvider(file);
     if (network) await useSandboxProxies(db, ring, network, log);
     else await removeSandboxProxies(db, log);
     return site;
   }
+}
+
+/** The stand-in network as the browser drives it. */
+async function sandboxSite({ origin, ca_file, spki }: SandboxReady): Promise<Site> {
+  return socialSite({ origin, spki, ca: await readFile(ca_file, 'utf8') });
 }

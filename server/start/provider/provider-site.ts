@@ -5,12 +5,6 @@ import { socialSite } from '../../../browser-pool/social/site/stand-in.js';
 import type { NewProxy } from '../../../storage/connections/proxies.js';
 import { fieldError } from '../../../storage/model/field-errors.js';
 import { ConfigError } from '../settings/config.js';
-import type { SandboxReady } from './sandbox-ready.js';
-
-/** The stand-in network as the browser drives it. */
-export async function sandboxSite({ origin, ca_file, spki }: SandboxReady): Promise<Site> {
-  return socialSite({ origin, spki, ca: await readFile(ca_file, 'utf8') });
-}
 
 /** A stand-in network that several nodes share, as it describes itself in `provider.json` (bench/sandbox/README.md). */
 export interface SharedNetwork {
