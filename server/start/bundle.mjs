@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 
 /**
@@ -12,6 +13,8 @@ import { dirname, join, relative } from 'node:path';
  * I4. Classes keep their names, by which packages tell their errors in logs; of two that are the same the bundler renames one. It would name every
  *     function as well, each time one is made: 8 % of the processor time of an operation.
  * I5. What is imported when it is first needed is a bundle of its own. Of a package of the older kind it exports `default` alone.
+ * I6. What Node has is required: an import reads all that such a module exports, and Node loads what it keeps for when that is asked for, with
+ *     `http` a client that nobody here uses. So is a package of the older kind that is loaded as it is.
  */
 const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');
@@ -65,7 +68,7 @@ export async function bundlePrograms(dist = DIST) {
   });
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, path.endsWith('.js') ? withClassNames(text) : text);
+    writeFileSync(path, path.endsWith('.js') ? withRequired(withClassNames(text)) : text);
   }
 }
 
@@ -79,6 +82,18 @@ function withClassNames(text) {
   if (/__defProp\(target, "name"|__name\(this/.test(changed))
     throw new Error('the bundler names functions in another way');
   return changed;
+}
+
+/** An import as the bundler writes it: in one line, of the whole, of names, or of both. */
+const IMPORT = /^import (?:(\w+|\* as \w+)(?:, )?)?(\{.*\})? from "(?:node:)?([\w/]+)";$/gm;
+
+/** I6 */
+function withRequired(text) {
+  return text.replace(IMPORT, (line, whole, names, from) => {
+    if (!isBuiltin(from) && from !== 'piscina') return line;
+    const parts = [whole?.replace('* as ', ''), names?.replaceAll(' as ', ': ')].filter((part) => part !== undefined);
+    return `const ${parts.map((part) => `${part} = require(${JSON.stringify(from)})`).join(', ')};`;
+  });
 }
 
 /** I1 */
