@@ -6,6 +6,7 @@ import { allOf } from '../../fixture/all-of.js';
 import { freshDatabase } from '../../fixture/database.js';
 import { eventually } from '../../fixture/eventually.js';
 import { timer } from '../../fixture/measures.js';
+import { warningsTo } from '../../fixture/warnings.js';
 import { addSilentNode, commitGate, lostOperation, OwningNode, refuseReleases } from './ownership-fixture.js';
 
 // Each has a database of its own and waits for leases.
@@ -16,23 +17,31 @@ const free = (db: Database, below: number) =>
 const rowsOf = (db: Database, nodeId: string) =>
   db.query<OwnedPartition>('testRows', 'select id, epoch from partition where node_id = $1 order by id', [nodeId]);
 
-t.test('a claim whose answer is lost is found by its row, and taken again under the next epoch', async (t) => {
-  const { url, db } = await freshDatabase(t);
-  const node = await OwningNode.open(t, url);
-  await node.ownership.start();
-  await node.agrees(db, 64);
-  const gate = await commitGate(db, node.id);
-  await gate.close();
-  await free(db, 1);
-  await gate.waiting();
-  node.link.deaf();
-  await gate.open();
-  t.match((await rowsOf(db, node.id))[0], { id: 0, epoch: 2 }, 'the row names the node');
-  t.notOk(node.ownership.owns(0), 'which does not know');
-  node.link.pass();
-  await node.agrees(db, 64);
-  t.ok((node.running.get(0) ?? 0) > 2);
-});
+for (const [what, count] of [
+  ['a claim', 1],
+  ['a claim of several that are quiet', 3],
+] as const) {
+  t.test(`${what} whose answer is lost is found by its rows, and taken again under the next epoch`, async (t) => {
+    const { url, db } = await freshDatabase(t);
+    const warnings: string[] = [];
+    const node = await OwningNode.open(t, url, { log: warningsTo(warnings) });
+    await node.ownership.start();
+    await node.agrees(db, 64);
+    const gate = await commitGate(db, node.id);
+    await gate.close();
+    await free(db, count);
+    await gate.waiting();
+    node.link.deaf();
+    await gate.open();
+    const claimed = Array.from({ length: count }, (_, id) => ({ id, epoch: 2 }));
+    t.match((await rowsOf(db, node.id)).slice(0, count), claimed, 'the rows name the node');
+    t.notOk(node.ownership.owns(0), 'which does not know');
+    node.link.pass();
+    await node.agrees(db, 64);
+    t.ok((node.running.get(0) ?? 0) > 2);
+    t.strictSame(warnings, ['ownership: partitions lost'], 'an outage has lines of its own');
+  });
+}
 
 t.test('a retake whose answer is lost is asked for again, and its partition never counts as lost', async (t) => {
   const { url, db } = await freshDatabase(t);
