@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
@@ -121,6 +121,20 @@ t.test('through the service’s own connection no program runs, no file is read,
   } finally {
     await again.stop();
   }
+});
+
+t.test('a folder that was put in place with rights for others becomes its owner’s alone', async (t) => {
+  const dataDir = await dataFolder(t);
+  const start = async () => {
+    const server = await connectDatabase({ dataDir, exclusive: true, settings });
+    const told = await on(server.url, (client) => client.query('select 1 as told')).finally(() => server.stop());
+    return told.rows;
+  };
+  await start();
+  // PostgreSQL refuses such a folder. Root repairs it when it gives it to the user `postgres`; another user has to do so.
+  if (process.getuid?.() === 0) await chmod(join(dataDir, 'postgres'), 0o755);
+  t.strictSame(await start(), [{ told: 1 }]);
+  t.equal((await stat(join(dataDir, 'postgres'))).mode & 0o077, 0);
 });
 
 t.test('the role is set up once, and anew for another password', async (t) => {
