@@ -8,6 +8,7 @@ import { createLogger } from '../../../../storage/log/log.js';
 import type { DueMailbox } from '../../../../storage/operations/mailboxes.js';
 import type { Database } from '../../../../storage/postgres/database.js';
 import { AnswerLost } from '../../../../storage/postgres/liveness.js';
+import { operationsThread } from '../thread.js';
 
 /** A partition of which no mailbox is due, unless `open` has it otherwise. No operation comes out of it, so nothing else is used. */
 function fixture(open: () => Promise<DueMailbox[]> = async () => []) {
@@ -59,6 +60,23 @@ t.test('a partition that is given up fetches nothing more, and may still be lost
   t.equal(partition.tenure, 'dropped');
   t.strictSame(states, ['fetching', 'ready', 'stopping', 'dropped']);
   t.throws(() => partition.drop(), /no step from dropped to dropped/);
+});
+
+t.test('a partition that stops closes no mailbox: what waited in it is found by the next owner', async (t) => {
+  const running = Promise.withResolvers<void>();
+  const { db, partition, submit } = await operationsThread(t, async ({ signal }) => {
+    running.resolve();
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  });
+  for (const key of ['runs', 'waits']) await submit(key);
+  await running.promise;
+  t.equal(partition.inHand.length, 2);
+  await partition.quiesce();
+  t.strictSame(partition.inHand, []);
+  t.strictSame(partition.toClose(performance.now() + LIMITS.mailbox_idle_ms), []);
+  t.match(await db.query('testJobs', `select state from pgboss.job_common where name like 'mailbox-%'`), [{}]);
 });
 
 t.test('a partition that is lost while it fetches starts nothing of what the fetch brings', async (t) => {
