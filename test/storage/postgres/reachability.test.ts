@@ -50,6 +50,21 @@ for (const trouble of ['stall', 'deaf', 'refuse'] as const) {
   });
 }
 
+t.test('what fails is counted by how it did, a connection that does not come as well', async (t) => {
+  const { db } = await watched(t);
+  await t.rejects(db.query('testRefused', 'select 1 / 0'), { code: '22012' });
+  await t.rejects(db.query('testNotNow', `do $$ begin raise 'not now' using errcode = '55P03'; end $$`));
+  await t.rejects(
+    db.transaction(() => Promise.reject(new Error('its own'))),
+    { message: 'its own' },
+  );
+  t.strictSame(db.stats().failures, { no_connection: 0, answer_lost: 0, refused_for_now: 1, refused: 1 });
+  const away = await watched(t);
+  away.link.refuse();
+  for (let n = 0; n < 2; n++) await t.rejects(pingDatabase(away.db), NotSent);
+  t.strictSame(away.db.stats().failures, { no_connection: 2, answer_lost: 0, refused_for_now: 0, refused: 0 });
+});
+
 t.test('a full pool is no outage', async (t) => {
   const { db, told } = await watched(t, 1);
   await pingDatabase(db); // what takes long to connect on a busy machine is another matter
