@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { connect } from 'node:net';
+import { mock } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { Client, request } from 'undici';
@@ -8,6 +10,7 @@ import type { MadeBody } from '../../../server/http/answer.js';
 import { LIMITS } from '../../../server/http/limits.js';
 import { BodyMemory } from '../../../server/http/wire/body-memory.js';
 import { ConnectionCount } from '../../../server/http/wire/connection-count.js';
+import type { HttpExchange } from '../../../server/http/wire/exchange.js';
 import { listen } from '../../../server/http/wire/socket.js';
 import { createLogger } from '../../../storage/log/log.js';
 import { DataVault } from '../../../storage/secrets/data-vault.js';
@@ -162,8 +165,10 @@ t.test('a large body goes to so many strangers at once', async (t) => {
   t.equal((await fixedBody(viewer, '')).status, 200, 'there is room again');
 });
 
-t.test('who takes too little of a large body that needs no key is cut', async (t) => {
-  const gone = Promise.withResolvers<boolean>();
+t.test('who takes too little of a large body that needs no key is cut, whatever it took before', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const [asked, gone] = [Promise.withResolvers<HttpExchange>(), Promise.withResolvers<boolean>()];
   const bytes = 64 * 2 ** 20; // more than sockets hold
   const body: MadeBody = {
     ...{ bytes, hurried: true },
@@ -174,6 +179,7 @@ t.test('who takes too little of a large body that needs no key is cut', async (t
   const count = new ConnectionCount(10, createLogger({ level: 'silent', format: 'json' }, {}));
   const listening = await listen('127.0.0.1', 0, count, async (exchange) => {
     exchange.receive(0, new BodyMemory(Number.POSITIVE_INFINITY));
+    asked.resolve(exchange);
     await exchange.send({ status: 200, body }, {}, false);
     gone.resolve(exchange.aborted);
   });
@@ -181,8 +187,15 @@ t.test('who takes too little of a large body that needs no key is cut', async (t
   const socket = connect(listening.port, '127.0.0.1').on('error', () => {});
   t.teardown(() => socket.destroy());
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  // It takes a little now and then, so that nothing else ends it.
-  const taking = setInterval(() => socket.read(1024), 1_000);
-  t.teardown(() => clearInterval(taking));
+  const exchange = await asked.promise;
+  while (socket.bytesRead < 2 * LIMITS.slow_reader_bytes) await once(socket, 'data');
+  socket.pause();
+  mock.timers.tick(LIMITS.slow_reader_ms);
+  t.notOk(exchange.aborted, 'it has taken enough');
+  const looked = () => {
+    mock.timers.tick(LIMITS.slow_reader_ms);
+    return exchange.aborted;
+  };
+  await eventually('it takes no more, and is cut', looked, Boolean, 20); // before the library cuts it
   t.equal(await gone.promise, true);
 });
