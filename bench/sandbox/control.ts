@@ -52,7 +52,7 @@ class UnusableRequest extends Error {
 }
 
 /** A body is no longer. */
-const BODY_characters = 1_048_576;
+const BODY_characters = 2 * 1024 * 1024;
 
 /** The parts of the network that the control API changes. */
 export interface ControlledParts {

@@ -138,7 +138,7 @@ for (const name of SITES) {
       t.ok(effects?.session);
     });
 
-    longTest(t, 'another account than the connection had is a mismatch, and changes nothing', async (t) => {
+    t.test('another account than the connection had is a mismatch, and changes nothing', async (t) => {
       const account = new Account(network, 'donald');
       await account.login(channel);
       account.actorId = 'ACoAAsomebodyElse';

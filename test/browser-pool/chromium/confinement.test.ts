@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -9,6 +18,7 @@ import { findBrowser } from '../../../browser-pool/chromium/find-browser.js';
 import { LIMITS } from '../../../browser-pool/limits.js';
 import { requireBrowserSandbox } from '../../../server/start/browser-sandbox.js';
 import { createLogger } from '../../../storage/log/log.js';
+import { eventually } from '../../fixture/eventually.js';
 
 const path = findBrowser() ?? '';
 
@@ -55,23 +65,49 @@ t.test('a browser is kept in', async (t) => {
     chmodSync(closed, 0o755);
     t.strictSame(confinements(closed, 'auto'), [{ sandboxed: false, ownUser: false }]);
     t.strictSame(confinements(closed, 'on'), []);
-    const { BROWSER_PATH } = process.env;
-    process.env.BROWSER_PATH = closed;
-    t.teardown(() => {
-      if (BROWSER_PATH === undefined) delete process.env.BROWSER_PATH;
-      else process.env.BROWSER_PATH = BROWSER_PATH;
-    });
+    useBrowser(t, closed);
     await t.rejects(launched(t, 'on'), { code: 'browser_unavailable' });
     await t.rejects(requireBrowserSandbox('on'), /^BROWSER_SANDBOX has "on", and no browser starts/);
   });
+
+  t.test('the last way that is left, again and again until it starts', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'failing-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const [failing, mended] = [join(folder, 'browser'), join(folder, 'mended')];
+    writeFileSync(failing, `#!/bin/sh\ntest -e '${mended}' && exec '${path}' "$@"\necho no sandbox >&2\nexit 1\n`);
+    chmodSync(folder, 0o755);
+    chmodSync(failing, 0o755);
+    useBrowser(t, failing);
+    const { keeper } = keeperOf(t, 'off');
+    await t.rejects(keeper.current(), { code: 'browser_unavailable' });
+    writeFileSync(mended, '');
+    const again = () => keeper.current().catch(() => undefined);
+    const browser = await eventually('it starts', again, (started) => started !== undefined, 50);
+    t.ok(commandOf(browser?.pid ?? 0).includes('--no-sandbox'));
+  });
 });
 
-async function launched(t: Test, setting: SandboxSetting) {
+/** Has this executable launched as the browser until the test ends. */
+function useBrowser(t: Test, executable: string): void {
+  const { BROWSER_PATH } = process.env;
+  process.env.BROWSER_PATH = executable;
+  t.teardown(() => {
+    if (BROWSER_PATH === undefined) delete process.env.BROWSER_PATH;
+    else process.env.BROWSER_PATH = BROWSER_PATH;
+  });
+}
+
+function keeperOf(t: Test, setting: SandboxSetting) {
   const log = createLogger({ level: 'silent', format: 'json' }, {});
   const warnings: unknown[] = [];
   log.warn = (told: unknown) => void warnings.push(told);
   const keeper = new BrowserKeeper([], LIMITS, log, setting);
   t.teardown(() => keeper.close());
+  return { keeper, warnings };
+}
+
+async function launched(t: Test, setting: SandboxSetting) {
+  const { keeper, warnings } = keeperOf(t, setting);
   return { browser: await keeper.current(), warnings };
 }
 

@@ -81,6 +81,27 @@ t.test('a run passes through its states to one end, and gives back what it held'
   t.equal(resources.runSlots.held, 0);
 });
 
+t.test(
+  'an interrupted run has ended at once: a permission that comes in the same turn lets nothing through',
+  async (t) => {
+    const { run, reached, types } = fixture();
+    const waiting = reached('waiting');
+    let sent = false;
+    const ended = run.execute(async (program) => {
+      await program.boundary();
+      sent = true;
+      return { result: {} };
+    });
+    await waiting;
+    run.interrupt(new RunFailure('session_fenced'));
+    t.same(types(), ['boundary', 'failure'], 'its end is on its way');
+    run.proceed(PERMISSION);
+    await ended;
+    t.notOk(sent);
+    t.same(types(), ['boundary', 'failure']);
+  },
+);
+
 t.test('a run that waits for a code holds no slot, and is queued for one again', async (t) => {
   const { run, resources, reached, clock, types } = fixture();
   const waiting = reached('waiting');

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { LIMITS } from '../../../../browser-pool/limits.js';
 import type { ProxyTarget } from '../../../../browser-pool/messages.js';
 import type { StreamFrame } from '../../../../browser-pool/social/access/frames.js';
 import { StreamClient, type StreamEnd } from '../../../../browser-pool/social/access/stream.js';
@@ -88,6 +89,14 @@ for (const name of SITES) {
       await heard.next('heartbeat');
       heard.abort();
       t.same(await heard.ended, { reason: 'aborted' });
+    });
+
+    t.test('a frame that is larger than any ends the stream, and nothing of it is held', async (t) => {
+      const heard = new Heard(client, session, network.proxy);
+      await heard.next('connected');
+      const data = { body: 'x'.repeat(1.5 * LIMITS.stream_frame_characters) };
+      await network.stream({ account: 'ada', action: 'emit', type: 'message_received', data });
+      t.same(await heard.ended, { reason: 'malformed' });
     });
 
     longTest(t, 'a frame that holds the stream up is the last one until it is done with', async (t) => {

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { v7 as uuidv7 } from 'uuid';
 import { LIMITS } from '../../../../storage/limits.js';
 import { createLogger } from '../../../../storage/log/log.js';
-import { classesOf } from '../../../../storage/maintenance/retention/classes.js';
+import { classesOf, PASS_OVER } from '../../../../storage/maintenance/retention/classes.js';
 import { ageOf } from '../../../../storage/maintenance/retention/erasure.js';
 import { eraseGaps } from '../../../../storage/maintenance/retention/gaps.js';
 import { type RetentionStats, retention } from '../../../../storage/maintenance/retention/retention.js';
@@ -334,6 +334,13 @@ t.test('a row that cannot be erased keeps none of the others', async (t) => {
   await eraseAll(db, days);
   for (const table of ['listener_gap', 'delivery', 'event']) t.strictSame(await idsOf(db, table), [], table);
   t.strictSame(Object.keys(await throughSince_s(db)).sort(), ['deliveries', 'events', 'gaps']);
+});
+
+t.test('where no row is left to be passed over, no class passes one', async (t) => {
+  const { db } = await freshDatabase(t);
+  for (const [name, pass] of Object.entries(PASS_OVER)) {
+    t.equal(await db.transaction((tx) => pass(tx, null, ageOf(Date.now(), 0))), null, name);
+  }
 });
 
 t.test('what takes a slice too long is erased in smaller ones', async (t) => {
