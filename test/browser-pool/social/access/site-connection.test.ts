@@ -91,6 +91,24 @@ t.test('the connection of a write', async (t) => {
     connection.close();
   });
 
+  t.test('is reset when its run ends: what has not left by then never does', async (t) => {
+    const link = await FaultyLink.open(Number(new URL(proxy.server).port));
+    t.teardown(() => link.close());
+    const behind = { ...proxy, server: `http://127.0.0.1:${link.port}` };
+    const stop = new AbortController();
+    const connection = await SiteConnection.open(site, behind, stop.signal, 10_000);
+    link.stall('up');
+    const run = { progress: { ...UNKNOWN_PROGRESS }, request_ms: () => 600_000 };
+    const posted = connection.post(site, { ...REQUEST, body: 'x'.repeat(50_000_000) }, PERMISSION, run);
+    stop.abort(new RunFailure('session_fenced'));
+    await t.rejects(posted, { code: 'session_fenced', unsent: false });
+    link.pass();
+    const answered = { ...UNKNOWN_PROGRESS, request: run.progress.request };
+    t.same(run.progress, answered, 'nobody answers a request of which only a part came');
+    t.match(run.progress.request, { sent: 'partly' });
+    connection.close();
+  });
+
   t.test('is refused by a proxy that does not let it through, and by a site that is another', async (t) => {
     const open = (changes: object, to = site) => SiteConnection.open(to, { ...proxy, ...changes }, never, 10_000);
     await t.rejects(open({ password: 'wrong' }), {
