@@ -3,8 +3,8 @@ export const LIMITS = {
   /** What the bench started, after SIGTERM: past it the processes are killed; a test gives them longer. How often it is looked whether they have ended. */
   children_end_ms: Number(process.env.BENCH_CHILDREN_END_MS ?? 20_000),
   children_poll_ms: 100,
-  /** How often a service that starts is asked whether it is ready. */
-  start_poll_ms: 5,
+  /** How often a service that starts is asked whether it is ready. Each time costs it and the asker processor time of the start. */
+  start_poll_ms: 20,
 
   /** Until the service answers for its metrics. Past it the scenario fails. */
   metrics_ms: 40_000,
@@ -83,4 +83,8 @@ export const LIMITS = {
   drain_poll_ms: 250,
   /** Operations of a peer that are polled in turn. */
   polled_operations: 256,
+
+  /** One sample is taken for so much that is allocated, on average; how many places are told. */
+  allocation_sample_bytes: 16_384,
+  allocation_places: 20,
 } as const;

@@ -1,7 +1,8 @@
+import { type Allocation, allocationDuring } from '../kit/allocation.js';
 import { Meter } from '../kit/cost/meter.js';
 import { number, reportOf, rows, spreadText } from '../kit/report.js';
 import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
-import { startService } from '../kit/service.js';
+import { type BenchService, startService } from '../kit/service.js';
 import { type Spread, spreadOf } from '../kit/spread.js';
 import { WORK } from '../kit/work.js';
 import { drive } from '../load/drive.js';
@@ -19,6 +20,7 @@ const OPTIONS = {
   operations: { means: 'operations that are polled in turn', default: 10_000 },
   warmup: { means: 'seconds before measuring', default: 2 },
   baselineConnections: { means: 'PostgreSQL connections of the baseline', default: 32 },
+  allocation: { means: 'tell what a poll allocates, by a round of its own', default: false },
 };
 type Options = OptionValues<typeof OPTIONS>;
 
@@ -37,7 +39,7 @@ export const poll = defineScenario({
   startsService: true,
   async run(options, say) {
     say('starting the service');
-    await using service = await startService();
+    await using service = await startService({}, { inspect: options.allocation });
     const connectionIds = await service.createSimulated(64);
     return await service.withDatabase(async (url, db) => {
       const meter = await Meter.open([service.pid], db);
@@ -60,12 +62,42 @@ export const poll = defineScenario({
         say(`baseline, round ${round}`);
         baseline.push(await plainSelects(url, operationIds, options.seconds, options.baselineConnections));
       }
-      return report(options, rounds, errors, spreadOf(baseline));
+      const allocated = options.allocation
+        ? await allocationOf(service, { ...polling, seconds: options.seconds }, say)
+        : null;
+      return report(options, { rounds, errors, baseline: spreadOf(baseline), allocated });
     });
   },
 });
 
-function report(options: Options, rounds: Round[], errors: string[], baseline: Spread): Promise<Report> {
+interface Measured {
+  rounds: Round[];
+  errors: string[];
+  baseline: Spread;
+  /** Of one poll; null: not asked for. */
+  allocated: Allocation | null;
+}
+
+/** What the main thread allocates for a poll. The other threads do nothing for one. */
+async function allocationOf(service: BenchService, order: LoadOrder, say: (line: string) => void): Promise<Allocation> {
+  const { inspectorUrl } = service.addresses;
+  const { value, allocation } = await allocationDuring(inspectorUrl, () => drive('allocation', order, say));
+  const each = (bytes: number) => bytes / Math.max(1, value.answered);
+  return {
+    bytes: each(allocation.bytes),
+    places: allocation.places.map(({ place, bytes }) => ({ place, bytes: each(bytes) })),
+  };
+}
+
+const allocationLines = (allocated: Allocation | null): [string, string][] =>
+  allocated === null
+    ? []
+    : [
+        ['allocation', `${number(allocated.bytes)} bytes a poll on the main thread's heap, sampled`],
+        ...allocated.places.map(({ place, bytes }): [string, string] => ['', `${number(bytes)} ${place}`]),
+      ];
+
+function report(options: Options, { rounds, errors, baseline, allocated }: Measured): Promise<Report> {
   const summary = summaryOf(rounds);
   const ratio = summary.per_second.median / baseline.median;
   return reportOf({
@@ -77,12 +109,13 @@ function report(options: Options, rounds: Round[], errors: string[], baseline: S
       ...rows([
         ['errors', errors.join(', ') || 'none'],
         ['baseline', `${spreadText(baseline, 'selects/s')} over ${options.baselineConnections} PostgreSQL connections`],
+        ...allocationLines(allocated),
       ]),
     ],
     costs: { poll: summary },
     ratios: [`${number(ratio, 2)} polls for each select`],
     notMeasured: NOT_MEASURED,
-    data: { ...summary, baseline, ratio, errors, rounds },
+    data: { ...summary, baseline, ratio, errors, rounds, allocated },
     plots: roundPlots('poll', rounds, 'polls'),
     headline: { what: 'polls/s', spread: summary.per_second },
     faults: faultsAmong(errors),
