@@ -186,6 +186,8 @@ create table delivery (
   last_error text,
   rank bigint not null,
   parent_id uuid,
+  attempt_id uuid,
+  attempt_started_at timestamp with time zone,
   constraint delivery_pkey PRIMARY KEY (id),
   constraint delivery_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id) ON DELETE CASCADE,
   constraint delivery_check CHECK (((status = 'delivered'::text) = (delivered_at IS NOT NULL))),
@@ -214,7 +216,7 @@ create table delivery_attempt (
   constraint delivery_attempt_delivery_id_sequence_key UNIQUE (delivery_id, sequence),
   constraint delivery_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES delivery(id) ON DELETE CASCADE,
   constraint delivery_attempt_outcome_check CHECK ((outcome = ANY (ARRAY['sending'::text, 'delivered'::text, 'failed'::text, 'canceled'::text, 'abandoned'::text])))
-) with (fillfactor=60);
+);
 
 create table erased_deliveries (
   subscription_id uuid not null,

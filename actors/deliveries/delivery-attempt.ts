@@ -98,9 +98,9 @@ export class DeliveryAttempt {
   }
 
   /** Nothing was sent: another node may have the key, or this one after its next start. */
-  async #putOff({ attempt_id }: StartedDelivery): Promise<void> {
+  async #putOff(started: StartedDelivery): Promise<void> {
     // It rejects only while draining: then the partition's recovery makes the delivery due.
-    await this.#context.batches.putOff(attempt_id).catch(() => {});
+    await this.#context.batches.putOff(started).catch(() => {});
     this.#enter({ kind: 'over' });
   }
 

@@ -5,6 +5,7 @@ import {
   type FinishedDelivery,
   finishDeliveries,
   heldStarts,
+  type MadeStart,
   type StartedDelivery,
   startDeliveries,
   undoStarts,
@@ -112,9 +113,9 @@ export class DeliveryBatches {
   }
 
   /** Takes a start back of which nothing was sent: its delivery is due again after a while, and the attempt does not count. */
-  async putOff(attemptId: string): Promise<void> {
-    await this.#persist('put off', () => undoStarts(this.#options.db, [attemptId], LIMITS.key_wait_ms));
-    this.drop(attemptId);
+  async putOff(started: MadeStart): Promise<void> {
+    await this.#persist('put off', () => undoStarts(this.#options.db, [started], LIMITS.key_wait_ms));
+    this.drop(started.attempt_id);
   }
 
   /** Nothing of the subscription is due: its job goes back. Undefined when it has no job, or the epoch is stale. */
@@ -149,9 +150,9 @@ export class DeliveryBatches {
     marks: ReadonlyMap<OwnedSubscription, ClaimMark | undefined>,
   ): Promise<(StartedDelivery | undefined)[]> {
     const { db, relaxed } = this.#options;
-    let unsure: string[] = [];
+    let unsure: MadeStart[] = [];
     const drop = () => {
-      for (const id of unsure) this.drop(id);
+      for (const { attempt_id } of unsure) this.drop(attempt_id);
       unsure = [];
     };
     try {
@@ -164,15 +165,17 @@ export class DeliveryBatches {
           const permission = this.#permission(subscriptions);
           const keys = subscriptions.map((one) => (permission.covers(one.partition) ? keyOf(one) : undefined));
           const claims = claimsOf(subscriptions, keys, marks);
-          unsure = claims.flatMap(({ attemptIds }) => attemptIds); // I1
-          for (const id of unsure) this.#inHand.add(id); // I2
+          unsure = claims.flatMap(({ subscription: { id: subscription_id, epoch }, attemptIds }) =>
+            attemptIds.map((attempt_id) => ({ subscription_id, epoch, attempt_id })),
+          ); // I1
+          for (const { attempt_id } of unsure) this.#inHand.add(attempt_id); // I2
           return { permission, keys, started: claims.length === 0 ? [] : await startDeliveries(relaxed, claims) };
         },
         ofTheDatabase,
       );
       const byKey = Map.groupBy(started, ({ subscription_id: id, epoch }) => keyOf({ id, epoch }));
       const made = new Set(started.map(({ attempt_id }) => attempt_id));
-      unsure = unsure.filter((id) => !made.has(id));
+      unsure = unsure.filter(({ attempt_id }) => !made.has(attempt_id));
       const answers = keys.map((key) => (key === undefined ? undefined : byKey.get(key)?.shift()));
       for (const [one, answered] of Map.groupBy(answers, (_, i) => subscriptions[i] as OwnedSubscription)) {
         this.#marks.claimed(one, answered, marks.get(one));
@@ -192,15 +195,15 @@ export class DeliveryBatches {
     for (let left = answers; ; ) {
       const permission = this.#permission(subscriptions);
       const asked = left.flatMap((one, i) =>
-        one && permission.covers((subscriptions[i] as OwnedSubscription).partition) ? one.attempt_id : [],
+        one && permission.covers((subscriptions[i] as OwnedSubscription).partition) ? one : [],
       );
       const closed = this.#closing.signal.aborted;
       const held = new Set(
         asked.length === 0 || closed ? [] : await this.#persist('look', () => heldStarts(db, asked)),
       );
-      const over = left.flatMap((one) => (one && !held.has(one.attempt_id) ? one.attempt_id : []));
+      const over = left.flatMap((one) => (one && !held.has(one.attempt_id) ? one : []));
       if (over.length > 0) await this.#persist('take back', () => undoStarts(db, over));
-      for (const id of over) this.drop(id);
+      for (const { attempt_id } of over) this.drop(attempt_id);
       left = left.map((one) => (one && held.has(one.attempt_id) ? one : undefined));
       if (held.size === 0 || permission.isFresh) return left;
     }

@@ -1,8 +1,9 @@
 import { DELIVERY_ATTEMPT_STEPS, DELIVERY_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
+import { closeAttempts, WITH_ATTEMPT } from './recovery.js';
 
 const CANCEL = DELIVERY_STEPS.sql(['pending', 'sending'], 'canceled');
-const CLOSE = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
+const CANCELED = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled').to;
 
 // Index: delivery_by_status, taken for its order: without one the planner reads the whole table for each subscription once most rows
 // are those of a few. The chosen rows are found by their ids alone, in arrays: with a status beside them the planner reads all deliveries
@@ -20,16 +21,13 @@ export async function cancelOpenDeliveries(tx: Sql, connectionIds: string[], lim
          select d.id from delivery d where d.subscription_id = s.id and d.status = o.status order by d.event_id limit $2) d
        where s.connection_id = any($1::uuid[]) and not s.active limit $2
      ), held as materialized (
-       select d.id, d.status from delivery d where d.id = any(array(select id from chosen)) order by d.id for update
+       select ${WITH_ATTEMPT}, d.status from delivery d where d.id = any(array(select id from chosen)) order by d.id for update
      ), to_cancel as materialized (
-       select h.id from held h where h.status ${CANCEL.from}
+       select h.* from held h where h.status ${CANCEL.from}
      ), canceled as (
-       update delivery d set status = ${CANCEL.to}, next_attempt_at = null
+       update delivery d set status = ${CANCEL.to}, next_attempt_at = null, attempt_id = null, attempt_started_at = null
        where d.id = any(array(select id from to_cancel))
-     ), closed as (
-       update delivery_attempt a set outcome = ${CLOSE.to}, completed_at = now()
-       where a.delivery_id = any(array(select id from to_cancel)) and a.outcome ${CLOSE.from}
-     )
+     ), ${closeAttempts('to_cancel', CANCELED)}
      select count(*) as canceled from chosen`,
     [connectionIds, limit],
   );

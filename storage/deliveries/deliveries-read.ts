@@ -5,6 +5,7 @@ import {
   type DeliveryStatus,
   type RecordedEventType,
 } from '../model/records.js';
+import { DELIVERY_ATTEMPT_STEPS } from '../model/transitions.js';
 import type { Sql } from '../postgres/database.js';
 import type { Placed } from './events.js';
 import { hiddenMembers } from './hidden-members.js';
@@ -118,12 +119,18 @@ export function findDeliveries(sql: Sql, ids: string[]): Promise<DeliveryRow[]> 
   );
 }
 
-/** Oldest first, over all series. */
+const OPEN = DELIVERY_ATTEMPT_STEPS.firstSql;
+
+/** Oldest first, over all series. One that is under way stands in the row of its delivery. */
 export function listDeliveryAttempts(sql: Sql, deliveryId: string): Promise<DeliveryAttemptRow[]> {
   return sql.query<DeliveryAttemptRow>(
     'listDeliveryAttempts',
-    `select id, sequence, outcome, status_code, error, started_at, completed_at from delivery_attempt
-     where delivery_id = $1 order by sequence`,
+    `select id, sequence, outcome, status_code, error, started_at, completed_at from delivery_attempt where delivery_id = $1
+     union all
+     select d.attempt_id, d.attempt_count, ${OPEN}, null, null, d.attempt_started_at, null from delivery d
+     where d.id = $1 and d.status = 'sending' and d.attempt_id is not null
+       and not exists (select from delivery_attempt a where a.delivery_id = $1 and a.sequence = d.attempt_count)
+     order by sequence`,
     [deliveryId],
   );
 }

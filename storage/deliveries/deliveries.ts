@@ -16,7 +16,9 @@ import { triesDeliveries } from './subscriptions.js';
  *    or makes it write nothing;
  * I2 a finish is held by the delivery's own row: recovery changes its status under a row lock, so a former owner matches no row;
  * I3 a statement that waits for locks on several deliveries takes them in the order of the ids. Starts and finishes wait for none:
- *    one delivery that another transaction holds must not delay those of others.
+ *    one delivery that another transaction holds must not delay those of others;
+ * I4 the attempt that is under way stands in the delivery's own row, whose lock therefore decides who ends it. It gets a row of its own with its
+ *    end. A node of the version before inserts that row with the start: a row that is `sending` may be there instead.
  */
 export interface HeldDelivery {
   id: string;
@@ -96,13 +98,10 @@ const START = `
       order by d.next_attempt_at, d.event_id limit i.most for update skip locked) d
   ), started as (
     update delivery d set status = ${START_STEP.to}, epoch = x.epoch, next_attempt_at = null,
-      attempt_count = d.attempt_count + 1, series_attempts = d.series_attempts + 1
+      attempt_count = d.attempt_count + 1, series_attempts = d.series_attempts + 1,
+      attempt_id = ($6::uuid[])[x.first + x.turn], attempt_started_at = now()
     from due x where d.id = x.id
-    returning d.id, d.subscription_id, d.partition, d.epoch, d.event_id, d.attempt_count, ($6::uuid[])[x.first + x.turn] as attempt_id,
-      x.next_attempt_at as due_at
-  ), attempt as (
-    insert into delivery_attempt (id, delivery_id, sequence, outcome, started_at)
-    select s.attempt_id, s.id, s.attempt_count, ${DELIVERY_ATTEMPT_STEPS.firstSql}, now() from started s
+    returning d.id, d.subscription_id, d.partition, d.epoch, d.event_id, d.attempt_count, d.attempt_id, x.next_attempt_at as due_at
   )
   select s.id, s.epoch, s.attempt_id, s.subscription_id, o.id as owner_id, b.workspace_id, b.connection_id,
     c.reference as connection_reference, o.callback_url, o.callback_url_sealed, array_prepend(o.secret_sealed, ${formerSecrets('o.id')}) as secrets_sealed, s.event_id, e.type as event_type, e.provider_event_id,
@@ -131,46 +130,72 @@ export async function startDeliveries(db: Sql, claims: Claim[]): Promise<Started
 
 const UNDO_STEP = DELIVERY_STEPS.sql('sending', 'pending');
 
-const SENDING = DELIVERY_ATTEMPT_STEPS.firstSql;
+/** A start by its attempt, and whose it was. */
+export type MadeStart = Pick<StartedDelivery, 'subscription_id' | 'epoch' | 'attempt_id'>;
 
-// I3 `held`. An attempt that is still open under the lock of its delivery is that delivery's last one.
+// I3 `held`. A start of another epoch is nobody's to take back. Index: delivery_by_status, taken for its order.
 const UNDO = `
-  with held as materialized (
-    select d.id, d.status, d.subscription_id, d.partition, a.id as attempt_id
-    from delivery_attempt a join delivery d on d.id = a.delivery_id where a.id = any($1) order by d.id for update of d
+  with input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[]) i(attempt_id, subscription_id, epoch)
+  ), chosen as materialized (
+    select d.id from (select distinct subscription_id from input) i cross join lateral (
+      select d.id, d.attempt_id from delivery d
+      where d.subscription_id = i.subscription_id and d.status ${UNDO_STEP.from} order by d.event_id) d
+    where d.attempt_id = any($1)
+  ), held as materialized (
+    select d.id, d.status, d.subscription_id, d.partition, d.epoch, d.attempt_id from delivery d
+    where d.id = any(array(select id from chosen)) order by d.id for update
+  ), open as materialized (
+    select h.id, h.subscription_id, h.partition from held h join input i
+      on i.attempt_id = h.attempt_id and i.subscription_id = h.subscription_id and i.epoch = h.epoch
+    where h.status ${UNDO_STEP.from}
   ), undone as (
-    delete from delivery_attempt a using held h
-    where a.id = h.attempt_id and a.outcome = ${SENDING} and h.status ${UNDO_STEP.from} returning h.id, h.subscription_id, h.partition
-  ), pending as (
-    update delivery d set status = ${UNDO_STEP.to}, epoch = null, next_attempt_at = now() + $2 * interval '1 millisecond',
-      attempt_count = d.attempt_count - 1, series_attempts = d.series_attempts - 1
-    from undone u where d.id = u.id
+    update delivery d set status = ${UNDO_STEP.to}, epoch = null, next_attempt_at = now() + $4 * interval '1 millisecond',
+      attempt_count = d.attempt_count - 1, series_attempts = d.series_attempts - 1, attempt_id = null, attempt_started_at = null
+    where d.id = any(array(select id from open))
   )
   ${makeJobsDue({
     queue: 'delivery',
-    from: '(select distinct subscription_id as id, partition from undone) s',
+    from: '(select distinct subscription_id as id, partition from open) s',
     partition: 's.partition',
     id: 's.id',
-    due: `now() + $2 * interval '1 millisecond'`,
+    due: `now() + $4 * interval '1 millisecond'`,
     kept: true,
   })}`;
 
 /**
- * Takes back starts of which nothing was sent (their answer was lost on the way or came late, or their secret cannot be opened here): what
- * was written of these attempts is deleted, and its delivery is pending again, due after `wait_ms`. A job that is parked becomes due as
+ * Takes back starts of which nothing was sent (their answer was lost on the way or came late, or their secret cannot be opened here): the
+ * delivery is pending again, due after `wait_ms`, and nothing is left of the attempt. A job that is parked becomes due as
  * well, because this statement may itself be late. Never use these attempts again.
  */
-export async function undoStarts(db: Sql, attemptIds: string[], wait_ms = 0): Promise<void> {
-  await db.query('undoStarts', UNDO, [attemptIds, wait_ms]);
+export async function undoStarts(db: Sql, starts: MadeStart[], wait_ms = 0): Promise<void> {
+  await db.query('undoStarts', UNDO, [
+    uuids(starts.map(({ attempt_id }) => attempt_id)),
+    uuids(starts.map(({ subscription_id }) => subscription_id)),
+    bigints(starts.map(({ epoch }) => epoch)),
+    wait_ms,
+  ]);
 }
 
-/** Those of these attempts that may be sent now: neither canceled nor recovered since their start, of subscriptions that try deliveries. */
-export async function heldStarts(db: Sql, attemptIds: string[]): Promise<string[]> {
+/** The attempts of these starts that may be sent now: neither canceled nor recovered since, of subscriptions that try deliveries. */
+export async function heldStarts(
+  db: Sql,
+  starts: Pick<StartedDelivery, 'id' | 'epoch' | 'attempt_id'>[],
+): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
     'heldStarts',
-    `select a.id from delivery_attempt a join delivery d on d.id = a.delivery_id join subscription s on s.id = d.subscription_id
-     where a.id = any($1) and a.outcome = ${SENDING} and d.status ${UNDO_STEP.from} and ${triesDeliveries('s')}`,
-    [attemptIds],
+    `with found as materialized (
+       select d.id, d.status, d.epoch, d.attempt_id, d.subscription_id from delivery d where d.id = any($1)
+     )
+     select d.attempt_id as id from unnest($1::uuid[], $2::bigint[], $3::uuid[]) i(id, epoch, attempt_id)
+       join found d on d.id = i.id and d.epoch = i.epoch and d.attempt_id = i.attempt_id
+       join subscription s on s.id = d.subscription_id
+     where d.status ${UNDO_STEP.from} and ${triesDeliveries('s')}`,
+    [
+      uuids(starts.map(({ id }) => id)),
+      bigints(starts.map(({ epoch }) => epoch)),
+      uuids(starts.map(({ attempt_id }) => attempt_id)),
+    ],
   );
   return rows.map(({ id }) => id);
 }
@@ -193,43 +218,44 @@ const ENDED = {
   failed: DELIVERY_STEPS.sql('sending', 'failed').to,
   pending: DELIVERY_STEPS.sql('sending', 'pending').to,
 };
-const CLOSE_CANCELED = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled');
+const CANCELED = DELIVERY_ATTEMPT_STEPS.sql('sending', 'canceled').to;
 
 // A delivery that becomes `failed` is announced by the trigger `delivery_exhaustion_told`, in the same transaction (EVT-20).
-// I2 and I3 `held`. The attempt is read as it was before that lock: its number on the locked row says that it is still the last one.
+// I2, I3 and I4 `held`. One that a node of the version before has canceled still has its attempt in its row.
 const FINISH = `
   with input as (
     select * from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::integer[], $6::text[])
       i(id, epoch, attempt_id, outcome, status_code, error)
   ), held as materialized (
-    select d.id, d.status, d.epoch, d.attempt_count, d.series_attempts
+    select d.id, d.status, d.epoch, d.attempt_count, d.series_attempts, d.attempt_id, d.attempt_started_at
     from delivery d where d.id = any($1) for update skip locked
   ), outcome as materialized (
-    select i.*, case when h.status = 'canceled' then 'canceled' when i.outcome = 'delivered' then ${ENDED.delivered}
+    select i.*, h.attempt_count, h.attempt_started_at, h.attempt_id = i.attempt_id as open,
+      case when h.status = 'canceled' then 'canceled' when i.outcome = 'delivered' then ${ENDED.delivered}
         when h.series_attempts > cardinality($7::integer[]) then ${ENDED.failed} else ${ENDED.pending} end as becomes,
       now() + ($7::integer[])[h.series_attempts] * interval '1 second' as due
-    from input i join held h on h.id = i.id join delivery_attempt a on a.id = i.attempt_id and a.id = any($3)
-    where h.status = 'canceled'
-      or (h.status = 'sending' and h.epoch = i.epoch and h.attempt_count = a.sequence and a.outcome = 'sending')
+    from input i join held h on h.id = i.id
+    where h.status = 'canceled' or (h.status = 'sending' and h.epoch = i.epoch and h.attempt_id = i.attempt_id)
   ), finished as (
-    update delivery d set status = o.becomes, epoch = null,
+    update delivery d set status = o.becomes, epoch = null, attempt_id = null, attempt_started_at = null,
       next_attempt_at = case when o.becomes = 'pending' then o.due end,
       delivered_at = case when o.becomes = 'delivered' then now() end,
       last_error = case when o.error = 'status' then 'status_' || o.status_code else o.error end
     from outcome o where d.id = o.id and o.becomes <> 'canceled'
-  ), closed as (
-    update delivery_attempt a set outcome = case when o.becomes = 'canceled' then ${CLOSE_CANCELED.to} else o.outcome end,
-      status_code = o.status_code, error = o.error, completed_at = now()
-    from outcome o where a.id = o.attempt_id and a.outcome ${CLOSE_CANCELED.from}
+  ), stored as (
+    insert into delivery_attempt (id, delivery_id, sequence, outcome, status_code, error, started_at, completed_at)
+    select o.attempt_id, o.id, o.attempt_count, case when o.becomes = 'canceled' then ${CANCELED} else o.outcome end,
+      o.status_code, o.error, o.attempt_started_at, now()
+    from outcome o where o.open on conflict do nothing
   )
   select id, becomes as status from outcome
   union all
   select d.id, 'locked' from delivery d where d.id = any($1) and d.id not in (select id from held)`;
 
 /**
- * sending → delivered, failed, or pending until the next attempt is due; the attempt is closed. `waits_s` are the seconds between
+ * sending → delivered, failed, or pending until the next attempt is due; the attempt gets its row. `waits_s` are the seconds between
  * the attempts of a series: one more attempt than waits is made. A delivery that was canceled meanwhile stays so, its
- * attempt is closed as canceled with what was seen. Deliveries that are no longer held are left out (I2), as are those of a
+ * attempt was closed as canceled with it. Deliveries that are no longer held are left out (I2), as are those of a
  * statement whose answer was lost and which is asked again.
  */
 export async function finishDeliveries(

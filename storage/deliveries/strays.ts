@@ -8,7 +8,7 @@ import {
 } from '../jobs/job-table.js';
 import type { Database, Sql } from '../postgres/database.js';
 import { wakeSubscriptions } from './delivery-queue.js';
-import { RECOVER, recoverLost } from './recovery.js';
+import { RECOVER, RECOVER_LOST, WITH_ATTEMPT } from './recovery.js';
 
 /**
  * What the owner of a partition does not have in hand although rows and jobs say so, because the answer of a statement was lost
@@ -68,6 +68,9 @@ export async function fetchedJobs(db: Sql, queues: OwnedQueue[], limit: number):
   };
 }
 
+/** The open attempt of a delivery (`d`). A node of the version before gave it a row with its start, and leaves what stands in the delivery's as it is. */
+const OPEN = `coalesce((select a.id from delivery_attempt a where a.delivery_id = d.id and a.outcome = 'sending'), d.attempt_id)`;
+
 /** Deliveries of these partitions that are `sending` with none of these attempts, `limit` at most. Index: delivery_live. */
 export function openAttempts(
   db: Sql,
@@ -77,9 +80,9 @@ export function openAttempts(
 ): Promise<OpenAttempt[]> {
   return db.query<OpenAttempt>(
     'openAttempts',
-    `select d.id as delivery_id, a.id as attempt_id, d.partition
-     from delivery d left join delivery_attempt a on a.delivery_id = d.id and a.outcome = 'sending'
-     where d.partition = any($1) and d.status = 'sending' and (a.id is null or a.id <> all($2::uuid[])) limit $3`,
+    `select d.id as delivery_id, o.attempt_id, d.partition
+     from delivery d cross join lateral (select ${OPEN} as attempt_id) o
+     where d.partition = any($1) and d.status = 'sending' and (o.attempt_id is null or o.attempt_id <> all($2::uuid[])) limit $3`,
     [partitions, inHand, limit],
   );
 }
@@ -143,10 +146,10 @@ export function recoverStrays(db: Database, held: Held[], attempts: OpenAttempt[
     const rows = await tx.query<{ delivery_id: string; id: string; partition: number }>(
       'recoverStrays',
       `with lost as materialized (
-         select d.id, d.subscription_id, d.partition, i.attempt_id
+         select ${WITH_ATTEMPT}, d.subscription_id, d.partition
          from unnest($1::uuid[], $2::uuid[]) i(id, attempt_id) join delivery d on d.id = i.id
-         where (select a.id from delivery_attempt a where a.delivery_id = d.id and a.outcome = 'sending') is not distinct from i.attempt_id
-       ), ${recoverLost('a.id = any(array(select attempt_id from lost))')}
+         where ${OPEN} is not distinct from i.attempt_id
+       ), ${RECOVER_LOST}
        select id as delivery_id, subscription_id as id, partition from lost`,
       [strays.map(({ delivery_id }) => delivery_id), strays.map(({ attempt_id }) => attempt_id)],
     );

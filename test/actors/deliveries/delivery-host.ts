@@ -92,7 +92,10 @@ export async function deliveries(db: Sql, subscriptionId?: string): Promise<Deli
        d.delivered_at, d.last_error, j.state as job, j.due_at as job_due,
        (select coalesce(jsonb_agg(jsonb_build_object('sequence', a.sequence, 'outcome', a.outcome,
          'status_code', a.status_code, 'error', a.error, 'closed', a.completed_at is not null) order by a.sequence), '[]')
-        from delivery_attempt a where a.delivery_id = d.id) as attempts
+        from (
+          select sequence, outcome, status_code, error, completed_at from delivery_attempt where delivery_id = d.id
+          union all select d.attempt_count, 'sending', null, null, null where d.status = 'sending' and d.attempt_id is not null
+        ) a) as attempts
      from delivery d left join ${JOBS} j on j.id = d.subscription_id
      where $1::uuid is null or d.subscription_id = $1 order by d.event_id`,
     [subscriptionId ?? null],

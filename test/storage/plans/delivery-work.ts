@@ -81,7 +81,7 @@ export function deliveryWork(of: Subjects): HotWork[] {
       work: (db) =>
         heldStarts(
           db,
-          of.sending.map(({ attemptId }) => attemptId),
+          of.sending.map(({ attemptId, ...one }) => ({ ...one, attempt_id: attemptId })),
         ),
     },
     {
@@ -90,7 +90,11 @@ export function deliveryWork(of: Subjects): HotWork[] {
       work: (db) =>
         undoStarts(
           db,
-          of.sending.map(({ attemptId }) => attemptId),
+          of.sending.map(({ attemptId, epoch }, i) => ({
+            subscription_id: of.subscriptions[i]!.id,
+            epoch,
+            attempt_id: attemptId,
+          })),
           1_000,
         ),
     },

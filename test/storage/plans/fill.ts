@@ -167,18 +167,19 @@ function eventStatements({
      select connection_id, row_number() over (partition by connection_id order by id), id from event`,
     'insert into event_list (connection_id, event_count) select connection_id, count(*) from event group by connection_id',
     `insert into delivery (id, workspace_id, subscription_id, parent_id, event_id, partition, status, epoch, next_attempt_at, delivered_at, attempt_count,
-       series_attempts, rank)
+       series_attempts, rank, attempt_id, attempt_started_at)
      select ${idSql('delivery', 'n')}, s.workspace_id, s.id, s.parent_id, ${idSql('event', 'n')}, s.partition, t.status, case when t.status = 'sending' then ${EPOCH} end,
        case when t.status = 'pending' then now() - interval '1 hour' + n * interval '1 millisecond' end, case when t.status = 'delivered' then now() end,
-       case when t.status = 'pending' then 0 else 1 end, case when t.status = 'pending' then 0 else 1 end, row_number() over (partition by s.id order by n)
+       case when t.status = 'pending' then 0 else 1 end, case when t.status = 'pending' then 0 else 1 end, row_number() over (partition by s.id order by n),
+       case when t.status = 'sending' then ${idSql('attempt', 'n')} end, case when t.status = 'sending' then now() end
      from ${series(events)} cross join lateral (select ${connection} as c) l
        join subscription s on s.id = (case when n > ${long} and n % 3 = 0 and c <= ${quarter} then ${idSql('subscription', `(${connections} + c)`)}
          else ${idSql('subscription', 'c')} end)
        cross join lateral (select case when n between ${long / 2} and ${long} or n > ${events * 0.8} then 'pending'
          when n > ${events * 0.8 - Math.max(16, connections / 10)} then 'sending' when n % 10 = 0 then 'failed' else 'delivered' end as status) t`,
     `insert into delivery_attempt (id, delivery_id, sequence, outcome, started_at, completed_at)
-     select ${idSql('attempt', 'n')}, d.id, 1, d.status, now(), case when d.status <> 'sending' then now() end
-     from ${series(events)} join delivery d on d.id = ${idSql('delivery', 'n')} where d.status <> 'pending'`,
+     select ${idSql('attempt', 'n')}, d.id, 1, d.status, now(), now()
+     from ${series(events)} join delivery d on d.id = ${idSql('delivery', 'n')} where d.status not in ('pending', 'sending')`,
     'update subscription s set delivery_count = d.count from (select subscription_id, count(*) from delivery group by subscription_id) d where d.subscription_id = s.id',
   ];
 }
