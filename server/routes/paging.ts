@@ -55,7 +55,7 @@ export function placeOf(cursor: string): ListPlace {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length !== PLACE_bytes) throw notACursor(cursor);
   const place = { created_us: Number(bytes.readBigInt64BE()), id: uuidOf(bytes.subarray(8)) };
-  const known = Number.isSafeInteger(place.created_us) && place.created_us >= 0 && pathId(place.id) !== undefined;
+  const known = isTime(place.created_us) && pathId(place.id) !== undefined;
   if (!known || placeCursor(place) !== cursor) throw notACursor(cursor);
   return place;
 }
@@ -84,6 +84,37 @@ export function namePlaceOf(cursor: string): NamePlace {
   if (!known || nameCursor(place) !== cursor) throw notACursor(cursor);
   return place;
 }
+
+/** How far a request came that goes through the mailboxes of connections. */
+export interface SlicePlace {
+  /** The last connection of which all was seen. */
+  behind: ListPlace;
+  /** The connection that it goes on with, and the last operation of it that was seen. */
+  mailbox: string;
+  operation: string;
+}
+
+/** The same of such a request: the place of the connection before the two ids. */
+export function sliceCursor({ behind, mailbox, operation }: SlicePlace): string {
+  const parts = [placeCursor(behind), cursorOf(mailbox), cursorOf(operation)];
+  return Buffer.concat(parts.map((part) => Buffer.from(part, 'base64url'))).toString('base64url');
+}
+
+/** The place in such a cursor; throws 400 for what is none. */
+export function slicePlaceOf(cursor: string): SlicePlace {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const none = () => invalidField('body.cursor', 'next_cursor of the answer before', cursor);
+  if (bytes.length !== PLACE_bytes + 2 * ID_bytes) throw none();
+  const place: SlicePlace = {
+    behind: { created_us: Number(bytes.readBigInt64BE()), id: uuidOf(bytes.subarray(8, PLACE_bytes)) },
+    mailbox: uuidOf(bytes.subarray(PLACE_bytes, PLACE_bytes + ID_bytes)),
+    operation: uuidOf(bytes.subarray(PLACE_bytes + ID_bytes)),
+  };
+  if (!isTime(place.behind.created_us) || sliceCursor(place) !== cursor) throw none();
+  return place;
+}
+
+const isTime = (created_us: number) => Number.isSafeInteger(created_us) && created_us >= 0;
 
 const ID_bytes = 16;
 const PLACE_bytes = 8 + ID_bytes;

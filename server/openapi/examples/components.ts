@@ -13,7 +13,7 @@ import type { ChallengeInput, CodeAcceptedJson } from '../../routes/operations/o
 import type { SubmittedInputJson } from '../../routes/operations/operation-input.js';
 import type { OperationsJson } from '../../routes/operations/operations.js';
 import type { DryRunJson } from '../../routes/operations/submission.js';
-import { cursorOf } from '../../routes/paging.js';
+import { cursorOf, sliceCursor } from '../../routes/paging.js';
 import type { OpenapiJson } from '../openapi-json.js';
 import { audit } from './audit.js';
 import * as connections from './connections.js';
@@ -50,8 +50,13 @@ const cancelMany: CancelManyInput = {
   capability: 'social.message.send',
   created_after: AT,
   created_before: TOMORROW,
+  cursor: sliceCursor({
+    behind: { created_us: Date.parse(AT) * 1000, id: CONNECTION },
+    mailbox: CONNECTION,
+    operation: OPERATION,
+  }),
 };
-const canceled: CanceledJson = { canceled: 20, more: false };
+const canceled: CanceledJson = { canceled: 20, next_cursor: null };
 const accepted: CodeAcceptedJson = { status: 'accepted' };
 const dryRun: DryRunJson = { valid: true };
 const list: OperationsJson = { operations: [operations.queued(first)], next_cursor: cursorOf(OPERATION) };

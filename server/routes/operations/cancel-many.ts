@@ -1,4 +1,4 @@
-import typia from 'typia';
+import typia, { type tags } from 'typia';
 import type { CapabilityName } from '../../../actors/capabilities/catalogue.js';
 import { findConnections, listConnections } from '../../../storage/connections/connections.js';
 import { listReferencedConnections } from '../../../storage/connections/filtered-connections.js';
@@ -15,6 +15,7 @@ import { type Count, momentAt, type Timestamp, type Uuid } from '../../http/fiel
 import { LIMITS } from '../../http/limits.js';
 import { type Call, type Route, route } from '../../http/route.js';
 import type { Reference } from '../connections/client-names.js';
+import { type SlicePlace, sliceCursor, slicePlaceOf } from '../paging.js';
 
 /** Which operations that have not begun are canceled: those to which all that is given applies. At least one is given. */
 export interface CancelManyInput {
@@ -28,24 +29,31 @@ export interface CancelManyInput {
   created_after?: Timestamp;
   /** Those created before then. */
   created_before?: Timestamp;
+  /** `next_cursor` of the answer before: it goes on from there. */
+  cursor?: string & tags.MaxLength<512>;
 }
 
 /** How far it came. */
 export interface CanceledJson {
-  /** How many operations were canceled. */
+  /** How many operations were canceled by this request. */
   canceled: Count;
-  /** True when it ran out of time before it had seen all: ask again. */
-  more: boolean;
+  /** Null when it has seen all; else it ran out of time: send the same again with it as `cursor`. */
+  next_cursor: string | null;
 }
 
 /** Before every id. */
 const START = '00000000-0000-0000-0000-000000000000';
 
+const BEGINNING: SlicePlace = { behind: LIST_START, mailbox: START, operation: START };
+
+/** A connection that is chosen; without a place when it is the only one. */
+type Chosen = MailboxOf & { place?: ListPlace };
+
 /** A page of the connections that are chosen, behind `after`. */
 async function connectionsOf(
   { db, key, body }: Call<undefined, CancelManyInput, undefined>,
   after: ListPlace,
-): Promise<{ connections: MailboxOf[]; next: ListPlace | null }> {
+): Promise<{ connections: Chosen[]; next: ListPlace | null }> {
   const { connection_id, reference } = body;
   if (connection_id !== undefined) {
     const found = await findConnections(db, [connection_id]);
@@ -57,16 +65,22 @@ async function connectionsOf(
     reference === undefined
       ? await listConnections(db, key.workspace_id, after, STORAGE_LIMITS.removal_connections)
       : await listReferencedConnections(db, filter, reference, after, STORAGE_LIMITS.removal_connections);
-  return { connections: rows, next: rows.length < STORAGE_LIMITS.removal_connections ? null : (rows.at(-1) ?? null) };
+  const connections = rows.map(({ id, partition, created_us }) => ({ id, partition, place: { created_us, id } }));
+  return {
+    connections,
+    next: rows.length < STORAGE_LIMITS.removal_connections ? null : (connections.at(-1)?.place ?? null),
+  };
 }
 
 /**
- * Slice by slice, each a transaction with its entry of the audit log, until nothing is left or the time for it is over. What begins meanwhile is
- * left as it is.
+ * Slice by slice, each a transaction with its entry of the audit log, until all was seen or the time for it is over: one slice at least, so that
+ * whoever follows `next_cursor` comes to the end. What begins meanwhile is left as it is.
  */
 async function cancelMany(call: Call<undefined, CancelManyInput, undefined>): Promise<Answer> {
   const { db, body } = call;
-  if (Object.keys(body).length === 0) throw invalidField('body', 'at least one of what operations are chosen by');
+  const { cursor, ...chosenBy } = body;
+  if (Object.keys(chosenBy).length === 0) throw invalidField('body', 'at least one of what operations are chosen by');
+  const from = cursor === undefined ? BEGINNING : slicePlaceOf(cursor);
   const filter: QueuedFilter = {
     capability: body.capability ?? null,
     createdAfter: body.created_after === undefined ? null : momentAt('body.created_after', body.created_after),
@@ -75,41 +89,48 @@ async function cancelMany(call: Call<undefined, CancelManyInput, undefined>): Pr
   const until = performance.now() + LIMITS.cancel_many_ms;
   const over = () => performance.now() > until;
   let canceled = 0;
-  for (let after: ListPlace | null = LIST_START; after !== null; ) {
-    const page: Awaited<ReturnType<typeof connectionsOf>> = await connectionsOf(call, after);
-    for (const mailbox of await withMailboxes(db, page.connections)) {
-      const ended = await cancelMailbox(call, mailbox, filter, over);
+  for (let behind: ListPlace | null = from.behind; behind !== null; ) {
+    const page: Awaited<ReturnType<typeof connectionsOf>> = await connectionsOf(call, behind);
+    const held = new Set((await withMailboxes(db, page.connections)).map(({ id }) => id));
+    for (const mailbox of page.connections.filter(({ id }) => held.has(id))) {
+      const after = mailbox.id === from.mailbox ? from.operation : START;
+      const ended = await cancelMailbox(call, mailbox, filter, after, over);
       canceled += ended.canceled;
-      if (ended.more) return json(200, { canceled, more: true } satisfies CanceledJson);
+      if (ended.left !== null) {
+        const next_cursor = sliceCursor({ behind, mailbox: mailbox.id, operation: ended.left });
+        return json(200, { canceled, next_cursor } satisfies CanceledJson);
+      }
+      behind = mailbox.place ?? behind;
     }
-    after = page.next;
-    if (after !== null && over()) return json(200, { canceled, more: true } satisfies CanceledJson);
+    behind = page.next;
+    if (behind !== null && over()) {
+      return json(200, { canceled, next_cursor: sliceCursor({ ...BEGINNING, behind }) } satisfies CanceledJson);
+    }
   }
-  return json(200, { canceled, more: false } satisfies CanceledJson);
+  return json(200, { canceled, next_cursor: null } satisfies CanceledJson);
 }
 
-/** One slice at least; `more` when it was over before the end of the mailbox. */
+/** One slice at least. `left`: the operation behind which it goes on; null at the end of the mailbox. */
 async function cancelMailbox(
   { db, audit, ended }: Call<undefined, CancelManyInput, undefined>,
   mailbox: MailboxOf,
   filter: QueuedFilter,
+  from: string,
   over: () => boolean,
-): Promise<CanceledJson> {
+): Promise<{ canceled: number; left: string | null }> {
   let canceled = 0;
-  for (let after: string | null = START; after !== null; ) {
-    const from: string = after;
+  for (let after = from; ; ) {
     const slice = await db.transaction(async (tx) => {
-      const done = await cancelQueued(tx, mailbox, filter, from, STORAGE_LIMITS.removal_rows);
+      const done = await cancelQueued(tx, mailbox, filter, after, STORAGE_LIMITS.removal_rows);
       const details = { canceled: done.canceled.length };
       if (done.canceled.length > 0) await audit.record(tx, [['connection', mailbox.id]], { details });
       return done;
     });
     for (const operation of slice.canceled) ended(operation);
     canceled += slice.canceled.length;
+    if (slice.last === null || over()) return { canceled, left: slice.last };
     after = slice.last;
-    if (after !== null && over()) return { canceled, more: true };
   }
-  return { canceled, more: over() };
 }
 
 export const cancelManyRoutes: Route[] = [
@@ -120,7 +141,7 @@ export const cancelManyRoutes: Route[] = [
     path: '/v1/operations/cancel',
     summary: 'Cancel the operations that have not begun',
     description:
-      'Cancels the queued operations of the workspace that fit: of one connection, one `reference`, one capability, one time. What runs or waits for its user goes on. It answers after a few seconds at the latest; with `more` ask again.',
+      'Cancels the queued operations of the workspace that fit: of one connection, one `reference`, one capability, one time. What runs or waits for its user goes on. It answers after a few seconds at the latest; where `next_cursor` is not null send it again with that as `cursor`.',
     scopes: ['operations:write'],
     body: {
       kind: 'json',

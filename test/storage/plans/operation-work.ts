@@ -1,4 +1,5 @@
 import { dueQueues } from '../../../storage/jobs/job-table.js';
+import { cancelQueued, withMailboxes } from '../../../storage/operations/cancel-queued.js';
 import { challengeLeft, resumeFromUser, waitForUser } from '../../../storage/operations/challenge.js';
 import { answerStanding, markAnswer, withdrawAnswer } from '../../../storage/operations/challenge-answer.js';
 import { enterDispatching, finishOperations, lockUnlocked, storedEnd } from '../../../storage/operations/execution.js';
@@ -17,6 +18,7 @@ import { finished, newOperation, type Subjects } from './subjects.js';
 
 const OWNED = [{ id: BUSY, epoch: EPOCH }];
 const WORKER = { node_id: NODE, thread: 'actors-1' };
+const PAGE = 20;
 const CHALLENGE = { id: idOf('other', 1), kind: 'sms', accepts_code: true, answered: false, tries: 0 } as const;
 
 /** What accepts, runs and ends operations. */
@@ -189,6 +191,16 @@ export function operationWork(of: Subjects): HotWork[] {
     },
     { name: 'requestedLooks', pool: 'thread', work: (db) => requestedLooks(db, [BUSY], []) },
     { name: 'dueQueues', pool: 'thread', work: (db) => dueQueues(db, [BUSY, 8, 9]) },
+    {
+      name: 'withMailboxes, cancelQueued',
+      pool: 'edge',
+      work: async (db) => {
+        await withMailboxes(db, of.connections);
+        const any = { capability: 'social.profile.get', createdAfter: null, createdBefore: null };
+        const one = { id: queued.connectionId, partition: queued.partition };
+        await db.transaction((tx) => cancelQueued(tx, one, any, idOf('operation', 0), PAGE));
+      },
+    },
     {
       name: 'cancelOperation, queued',
       pool: 'edge',
