@@ -54,7 +54,7 @@ export function placeCursor({ created_us, id }: ListPlace): string {
 export function placeOf(cursor: string): ListPlace {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length !== PLACE_bytes) throw notACursor(cursor);
-  const place = { created_us: Number(bytes.readBigInt64BE()), id: uuidOf(bytes.subarray(8)) };
+  const place = placeAt(bytes);
   const known = isTime(place.created_us) && pathId(place.id) !== undefined;
   if (!known || placeCursor(place) !== cursor) throw notACursor(cursor);
   return place;
@@ -106,13 +106,18 @@ export function slicePlaceOf(cursor: string): SlicePlace {
   const none = () => invalidField('body.cursor', 'next_cursor of the answer before', cursor);
   if (bytes.length !== PLACE_bytes + 2 * ID_bytes) throw none();
   const place: SlicePlace = {
-    behind: { created_us: Number(bytes.readBigInt64BE()), id: uuidOf(bytes.subarray(8, PLACE_bytes)) },
+    behind: placeAt(bytes),
     mailbox: uuidOf(bytes.subarray(PLACE_bytes, PLACE_bytes + ID_bytes)),
     operation: uuidOf(bytes.subarray(PLACE_bytes + ID_bytes)),
   };
   if (!isTime(place.behind.created_us) || sliceCursor(place) !== cursor) throw none();
   return place;
 }
+
+const placeAt = (bytes: Buffer): ListPlace => ({
+  created_us: Number(bytes.readBigInt64BE()),
+  id: uuidOf(bytes.subarray(8, PLACE_bytes)),
+});
 
 const isTime = (created_us: number) => Number.isSafeInteger(created_us) && created_us >= 0;
 

@@ -96,19 +96,19 @@ async function cancelMany(call: Call<undefined, CancelManyInput, undefined>): Pr
       const after = mailbox.id === from.mailbox ? from.operation : START;
       const ended = await cancelMailbox(call, mailbox, filter, after, over);
       canceled += ended.canceled;
-      if (ended.left !== null) {
-        const next_cursor = sliceCursor({ behind, mailbox: mailbox.id, operation: ended.left });
-        return json(200, { canceled, next_cursor } satisfies CanceledJson);
-      }
-      behind = mailbox.place ?? behind;
+      if (ended.left !== null) return answer(canceled, { behind, mailbox: mailbox.id, operation: ended.left });
+      if (!mailbox.place) break; // the only one
+      behind = mailbox.place;
+      if (over()) return answer(canceled, { ...BEGINNING, behind });
     }
     behind = page.next;
-    if (behind !== null && over()) {
-      return json(200, { canceled, next_cursor: sliceCursor({ ...BEGINNING, behind }) } satisfies CanceledJson);
-    }
+    if (behind !== null && over()) return answer(canceled, { ...BEGINNING, behind });
   }
-  return json(200, { canceled, next_cursor: null } satisfies CanceledJson);
+  return answer(canceled, null);
 }
+
+const answer = (canceled: number, next: SlicePlace | null): Answer =>
+  json(200, { canceled, next_cursor: next && sliceCursor(next) } satisfies CanceledJson);
 
 /** One slice at least. `left`: the operation behind which it goes on; null at the end of the mailbox. */
 async function cancelMailbox(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { cancelOpenDeliveries } from '../../../storage/deliveries/cancellation.js';
 import {
   type Claim,
   finishDeliveries,
@@ -96,16 +97,17 @@ t.test('a start that is taken back late has its delivery looked for at once, tho
 });
 
 t.test('a start that is taken back beside a cancellation stays canceled, whichever comes first', async (t) => {
-  const { db, start } = await setUp(t);
+  const { db, connection, start } = await setUp(t);
   const first = await start(db);
-  const commit = await holding(db, (tx) =>
-    tx.query('testCancel', `update delivery set status = 'canceled', next_attempt_at = null where id = $1`, [first.id]),
-  );
+  await db.query('testInactive', 'update subscription set active = false');
+  const commit = await holding(db, (tx) => cancelOpenDeliveries(tx, [connection.id], 10));
   const undone = undoStarts(db, [first]);
   await lockAwaited(db);
   await commit();
   await undone;
-  t.match(await deliveries(db), [{ status: 'canceled', attempt_count: 1 }]);
+  t.match(await deliveries(db), [
+    { status: 'canceled', attempt_count: 1, attempts: [{ sequence: 1, outcome: 'canceled' }] },
+  ]);
 });
 
 t.test('a stray job that another transaction holds is left as it is, and waited for by nobody', async (t) => {
