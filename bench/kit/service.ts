@@ -116,7 +116,7 @@ interface Start {
 
 /**
  * Further variables come from `settings` and from the environment of the bench (but for DATABASE_URL). With `inspect`
- * the memory of each of its threads can be measured (`memory.ts`); `cores` are the only ones that it and its database run on.
+ * the memory of each of its threads can be measured (`heap/memory.ts`); `cores` are the only ones that it and its database run on.
  */
 export async function startService(
   settings: Record<string, string> = {},

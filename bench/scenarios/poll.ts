@@ -1,5 +1,5 @@
-import { type Allocation, allocationDuring } from '../kit/allocation.js';
 import { Meter } from '../kit/cost/meter.js';
+import { type Allocation, allocationDuring } from '../kit/heap/allocation.js';
 import { number, reportOf, rows, spreadText } from '../kit/report.js';
 import { defineScenario, type OptionValues, type Report } from '../kit/scenario.js';
 import { type BenchService, startService } from '../kit/service.js';

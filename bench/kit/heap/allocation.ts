@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import typia from 'typia';
+import { LIMITS } from '../limits.js';
 import { Inspector } from './inspector.js';
-import { LIMITS } from './limits.js';
 
 /** What the main thread of an inspected process allocated on its heap, also what was collected meanwhile. Sampled: an estimate. */
 export interface Allocation {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import typia from 'typia';
+import { LIMITS } from '../limits.js';
 import { Inspector } from './inspector.js';
-import { LIMITS } from './limits.js';
 
 /** Memory of a process with all its threads, in KiB, right after their garbage was collected. */
 export interface MemorySample {

@@ -1,5 +1,5 @@
 import type { SplitCores } from '../../kit/cores.js';
-import { type MemorySample, measureMemory } from '../../kit/memory.js';
+import { type MemorySample, measureMemory } from '../../kit/heap/memory.js';
 import { Child } from '../../kit/program.js';
 import type { Attack } from './attack.js';
 import { LIMITS } from './limits.js';

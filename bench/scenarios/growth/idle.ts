@@ -1,5 +1,5 @@
 import { Meter } from '../../kit/cost/meter.js';
-import { type MemorySample, measureMemory } from '../../kit/memory.js';
+import { type MemorySample, measureMemory } from '../../kit/heap/memory.js';
 import { startService } from '../../kit/service.js';
 import { WORK } from '../../kit/work.js';
 import type { LoadOrder } from '../../load/messages.js';
